@@ -1,0 +1,1 @@
+"""The other edges: command line, dashboard, WARC files, batch jobs. Each parses, calls, shows."""

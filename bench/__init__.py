@@ -1,0 +1,1 @@
+"""Our speed and size beside the peers', in one run."""

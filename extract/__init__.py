@@ -1,0 +1,1 @@
+"""Which blocks of a page are content: one module a method, named as in its paper."""

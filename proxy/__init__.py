@@ -1,0 +1,1 @@
+"""The mitmproxy edge: hooks, the writer process, the memory of hot pages."""

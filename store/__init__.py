@@ -1,0 +1,1 @@
+"""Captures kept as recipes over distinct blocks, in packs, on SQLite or Postgres."""

@@ -1,0 +1,171 @@
+"""The one interface to kept captures. `keep` is the only way in, `read` the only way out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from blocks.model import Capture, Headers
+
+
+class StoreError(Exception):
+    """The store could not do what was asked; the message is one sentence for people."""
+
+
+class StoreUnavailable(StoreError):
+    """The database does not answer or refuses to write (gone, locked, full): trying again later may work."""
+
+
+class NotAStore(StoreError):
+    """The URL names something that is no Pagemason store, or one that this program cannot open."""
+
+
+class StoreTooNew(NotAStore):
+    """The store was written by a newer version of the program."""
+
+
+class DamagedPage(StoreError):
+    """A capture's bytes are not what was kept; the message names the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshening:
+    """What a validation (304, HEAD) or an unsafe method changed about a kept capture.
+
+    `headers` replace the kept ones, times are microseconds since the epoch. `invalid` means: do not
+    use without validation (RFC 9111, section 4.4).
+    """
+
+    headers: Headers
+    request_time: int
+    time: int
+    invalid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A kept capture without its body. `capture.body` is empty; `Store.read` gives the whole."""
+
+    id: int
+    capture: Capture
+    digest: bytes
+    size: int
+    freshening: Freshening | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """The four figures, in bytes.
+
+    `original`: decoded bodies of all captures. `exact`: identical bodies of a site once. `block`: uncompressed
+    bytes of the distinct stored blocks and differences, and recipes. `ondisk`: what the database occupies,
+    indexes and catalogue rows included; only this one is a saving.
+    """
+
+    original: int = 0
+    exact: int = 0
+    block: int = 0
+    ondisk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SiteStats:
+    """Totals of one site; the row `(shared)` holds bytes on disk that no site owns."""
+
+    site: str
+    captures: int
+    pages: int
+    blocks: int
+    bytes: Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Totals of a store: the sums of the rows of `by_site`."""
+
+    captures: int
+    pages: int
+    sites: int
+    blocks: int
+    bytes: Bytes
+    by_site: tuple[SiteStats, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something `check` found wrong: the captures it damages, and what is wrong in a sentence."""
+
+    what: str
+    urls: tuple[str, ...] = ()
+    ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a clean-up would do, or did: packs read and rewritten, packs dropped, bytes before and after."""
+
+    rewrite: int = 0
+    drop: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+
+class Store(Protocol):
+    """Keeps captures and gives them back identical. Every method raises StoreError and no other error of the database.
+
+    One object belongs to one thread or process at a time, except that `find`, `read` and `captures` may be
+    called from several threads.
+    """
+
+    def keep(self, captures: Sequence[Capture]) -> list[int]:
+        """Keep all in one transaction and return their ids, in order. On return they are acknowledged."""
+        ...
+
+    def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
+        """Return the captures whose URL or key is `url`, newest first, received at or before `before` if given."""
+        ...
+
+    def read(self, record: Record) -> Capture:
+        """Return the capture with its body, checked against its digest. DamagedPage when it is not identical."""
+        ...
+
+    def captures(self, pattern: str = "*") -> Iterator[Record]:
+        """Yield the captures whose URL matches a glob pattern (or is it), by site, URL and time."""
+        ...
+
+    def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
+        """Attach a freshening to the captures of `url` (or key) with this time and digest; return how many."""
+        ...
+
+    def invalidate(self, url: str, before: int) -> int:
+        """Mark the captures of `url` (or key) received at or before `before` as invalid; return how many."""
+        ...
+
+    def purge(self, pattern: str, *, dry_run: bool = False) -> int:
+        """Delete the captures whose URL matches; none of their own bytes remain. Return how many."""
+        ...
+
+    def compact(self, *, dry_run: bool = False) -> Plan:
+        """Rewrite small packs into large, strongly compressed ones."""
+        ...
+
+    def collect(self, *, dry_run: bool = False) -> Plan:
+        """Drop what no capture needs any more."""
+        ...
+
+    def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:
+        """Re-read everything; return the number of captures and what is wrong. `repair` drops what is lost."""
+        ...
+
+    def stats(self) -> Stats:
+        """Return the totals."""
+        ...
+
+    def purges(self) -> int:
+        """Return a number that grows with every purge of this store, by any process: a cache above the store
+        that remembers pages asks for it now and then, and forgets them when it has changed."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...
