@@ -1,1 +1,1 @@
-"""Pure functions from a page's bytes to blocks, features and similarity: no file, clock, network, database or setting."""
+"""Pure functions from a page's bytes to blocks, features and similarity: no file, clock, network, database, setting."""
