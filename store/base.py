@@ -121,6 +121,11 @@ class Store(Protocol):
         """Keep all in one transaction and return their ids, in order. On return they are acknowledged."""
         ...
 
+    def known(self, captures: Sequence[Capture]) -> list[bool]:
+        """Tell of each whether a capture with its record id, URL, time and body digest is kept already. Bodies are
+        not compared byte by byte: this is how an import taken up again passes over what it has kept before."""
+        ...
+
     def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
         """Return the captures whose URL or key is `url`, newest first, received at or before `before` if given."""
         ...
