@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from store.base import NotAStore, Store
+from store.memory import MemoryStore
 
 
 def open_store(
@@ -18,4 +19,6 @@ def open_store(
     store that is not there yet is NotAStore, as is whatever is no store at all; StoreTooNew when a newer
     program wrote it; StoreUnavailable when the database does not answer.
     """
+    if url == "memory:":
+        return MemoryStore(sites)
     raise NotAStore(f"{url}: no store of this kind is known")

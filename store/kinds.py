@@ -1,0 +1,26 @@
+"""Which bodies are pages: only these are cut into blocks; others are kept whole."""
+
+from blocks.model import Capture
+from blocks.partition import partition
+
+PAGE_TYPES = (b"text/html", b"application/xhtml+xml")
+
+
+def is_page(capture: Capture) -> bool:
+    """Tell whether a capture's body is HTML that can be cut: by its Content-Type, and not still encoded.
+
+    A capture without a Content-Type is a page when it begins like markup.
+    """
+    if not capture.coding and capture.header("content-encoding").strip().lower() not in (b"", b"identity"):
+        return False
+    media_type = capture.header("content-type").split(b";")[0].strip().lower()
+    if media_type:
+        return media_type in PAGE_TYPES
+    return capture.body[:512].lstrip().startswith(b"<")
+
+
+def pieces_of(capture: Capture) -> list[bytes]:
+    """Return what a capture's body is stored as: its atomic blocks, or the whole body; none when it is empty."""
+    if not capture.body:
+        return []
+    return partition(capture.body).pieces() if is_page(capture) else [capture.body]

