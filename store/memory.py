@@ -96,7 +96,7 @@ class MemoryStore:
         return record.capture.time == time and record.digest == digest
 
     def invalidate(self, url: str, before: int) -> int:
-        records = [r for r in self.find(url, before=before, limit=len(self._kept))]
+        records = self.find(url, before=before, limit=len(self._kept))
         for record in records:
             c = record.capture
             fresh = record.freshening or Freshening(c.headers, c.request_time, c.time)
@@ -104,7 +104,7 @@ class MemoryStore:
         return len(records)
 
     def purge(self, pattern: str, *, dry_run: bool = False) -> int:
-        gone = [record for record in self.captures(pattern)]
+        gone = list(self.captures(pattern))
         if dry_run:
             return len(gone)
         for record in gone:
