@@ -40,7 +40,7 @@ _TAG = re.compile(
 )
 _RAW_END = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in RAW_TEXT}
 _ATTRIBUTE = re.compile(r"""([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]+)))?""")
-_SPACE = re.compile(r"\s+")
+_SPACE = re.compile(r"[\s\ufeff\u200b]+")
 
 
 class Tag(NamedTuple):

@@ -14,10 +14,9 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from blocks.partition import Partition, partition
+from blocks.encoding import STATEFUL, decode_as, encoding_of
+from blocks.partition import PARTITIONING_TAGS, Partition, partition
 from extract.markup import Scan, scan, visible_text
-
-_STATEFUL = ("utf-16", "utf-32", "utf-7", "iso2022", "hz")
 
 
 class MissingExtra(ImportError):
@@ -76,20 +75,23 @@ class Page:
 
 
 def decode_pieces(pieces: Sequence[bytes], encoding: str) -> list[str]:
-    """Return the pieces decoded, each for itself unless the encoding has a state. Unknown encodings read as UTF-8."""
-    try:
-        name = codecs.lookup(encoding).name
-        if not name.startswith(_STATEFUL):
-            return [piece.decode(name, "replace") for piece in pieces]
-        decoder = codecs.getincrementaldecoder(name)("replace")
-        return [decoder.decode(piece) for piece in pieces]
-    except (LookupError, ValueError):  # ValueError: no byte order mark, a null character in the name
-        return [piece.decode("utf-8", "replace") for piece in pieces]
+    """Return the pieces decoded, each for itself unless the encoding has a state; unknown encodings read as UTF-8."""
+    if encoding not in STATEFUL:
+        return [decode_as(piece, encoding) for piece in pieces]
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    return [decoder.decode(piece) for piece in pieces]
 
 
-def page_of(url: str, body: bytes, encoding: str = "utf-8", tag_set: Sequence[str] | None = None) -> Page:
-    """Return the page of some bytes, cut at the partitioning tags."""
-    return Page(url, body, encoding, partition(body) if tag_set is None else partition(body, tag_set))
+def page_of(
+    url: str,
+    body: bytes,
+    content_type: bytes = b"",
+    *,
+    encoding: str = "",
+    tag_set: Sequence[str] = PARTITIONING_TAGS,
+) -> Page:
+    """Return the page of some bytes, cut at the partitioning tags; its encoding is found out unless given."""
+    return Page(url, body, encoding or encoding_of(body, content_type), partition(body, tag_set))
 
 
 class Verdict(NamedTuple):
