@@ -97,19 +97,17 @@ def load(corpus: Path, limit: int = 0) -> DataSet:
 def _responses(corpus: Path) -> Iterator[tuple[str, str, str, str, bytes]]:
     """Yield record id, URL, date, Content-Type and body of each response that is HTML or does not say."""
     with corpus.open("rb") as stream:
-        for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
-            http = record.http_headers
-            content_type = (http.get("Content-Type") or "") if http else ""
-            if content_type and "html" not in content_type.lower():
-                continue
-            head = record.headers
-            yield (
-                head.get("WARC-Record-ID") or "",
-                head.get("WARC-Target-URI") or "",
-                head.get("WARC-Date") or "",
-                content_type,
-                record.reader.read(),
-            )
+        try:
+            for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
+                http = record.http_headers
+                content_type = (http.get("Content-Type") or "") if http else ""
+                if content_type and "html" not in content_type.lower():
+                    continue
+                head, fields = record.headers, ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date")
+                record_id, url, date = (head.get(field) or "" for field in fields)
+                yield record_id, url, date, content_type, record.reader.read()
+        except OSError as exc:
+            raise ValueError(f"{corpus}: {exc}, a WARC file of pages expected") from exc
 
 
 def _truth(path: Path) -> dict[str, dict[str, Any]]:

@@ -40,7 +40,7 @@ def test_a_corpus_without_truth_has_pages_without_labels(tmp_path: Path) -> None
 @pytest.mark.parametrize("data", [b"", b"no WARC", warc(PAGE, content_type="image/gif")])
 def test_a_file_without_pages_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x.warc").write_bytes(data)
-    with pytest.raises(ValueError, match="no response record"):
+    with pytest.raises(ValueError, match="a WARC file of pages expected"):
         load(tmp_path / "x.warc")
 
 
