@@ -1,8 +1,10 @@
 """How long a response is fresh and how old it was when it came (RFC 9111, section 4.2)."""
 
+from collections.abc import Sequence
+
 from proxy.caching import dates
 from proxy.caching.directives import LONGEST, NOTHING, Directives, parse, seconds
-from proxy.caching.fields import OWS, Index, members
+from proxy.caching.fields import Index, members
 from proxy.caching.model import SECOND, Policy
 from proxy.caching.structured import targeted
 
@@ -79,21 +81,19 @@ def initial_age(fields: Index, request_time: int, time: int) -> int:
     return max(apparent, age_value(fields.get(b"age", ())) * SECOND + delay)
 
 
-def age_value(lines: list[bytes] | tuple[bytes, ...]) -> int:
+def age_value(lines: Sequence[bytes]) -> int:
     """Return the seconds that Age says, LONGEST when it may be any number (section 5.1).
 
-    The first member of a list counts. Words are ignored, as the section asks; but a number that is not a plain
-    count of seconds (negative, fractional, with a parameter), a field on several lines, and a list that says one
-    thing twice, which is what is left of several lines, leave open how old the response is: the safe reading is
-    that it is too old.
+    Of a list the first member counts, as the section says, unless the list only repeats one number: that is a
+    field joined with itself, not one member from each cache. Of several lines the greatest counts. The section
+    would ignore what is no number; here it is too old, since somebody had an age to tell.
     """
-    if not lines:
-        return 0
-    listed = members(lines)
-    if len(lines) > 1 or (len(listed) > 1 and len(set(listed)) == 1):
+    return max(map(_line_value, lines), default=0)
+
+
+def _line_value(line: bytes) -> int:
+    listed = members((line,))
+    if not listed or (len(listed) > 1 and len(set(listed)) == 1):
         return LONGEST
-    first = listed[0].strip(OWS) if listed else b""
-    plain = seconds(first)
-    if plain is not None:
-        return plain
-    return LONGEST if first[:1] in b"+-." or first[:1].isdigit() else 0
+    said = seconds(listed[0].partition(b";")[0])
+    return LONGEST if said is None else said

@@ -12,7 +12,8 @@ from urllib.parse import unquote_plus, urljoin, urlsplit
 from proxy.caching.model import Policy
 
 _PORTS = {"http": 80, "https": 443}
-_ODD = re.compile(r"[^!-~]|[/?#@\\]")
+_NOT_OF_A_HOST = re.compile(r"[^!-~]|[/?#@\\]")
+_NOT_OF_A_TARGET = re.compile(r"[^!-~]|#")
 
 
 def key_of(scheme: str, host: str, port: int | None, target: str, policy: Policy) -> str:
@@ -20,24 +21,35 @@ def key_of(scheme: str, host: str, port: int | None, target: str, policy: Policy
 
     `target` is a path with query, or an absolute URL of which only these count. The host is compared in lower
     case and a default port left out (RFC 9110, section 4.2.3); nothing else is normalised, since origins may
-    tell apart what looks equal.
+    tell apart what looks equal. What cannot stand in a URL is percent-encoded: the key is a URL in ASCII.
     """
     scheme = scheme.lower()
-    host = _ODD.sub(lambda odd: "".join(f"%{byte:02X}" for byte in odd[0].encode()), host.lower())
+    host = _NOT_OF_A_HOST.sub(_encoded, host.lower())
     if ":" in host and not host.startswith("["):
         host = f"[{host}]"
     authority = host if port is None or port == _PORTS.get(scheme) else f"{host}:{port}"
-    return f"{scheme}://{authority}{reduced(_path(target), policy)}"
+    return f"{scheme}://{authority}{reduced(_NOT_OF_A_TARGET.sub(_encoded, _path(target)), policy)}"
+
+
+def _encoded(odd: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in _bytes(odd[0]))
+
+
+def _bytes(text: str) -> bytes:
+    """Return the bytes that were received: undecodable ones are surrogates in mitmproxy's texts."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _path(target: str) -> str:
     """Return path and query of a request target in origin or absolute form (RFC 9112, section 3.2)."""
     if not target.startswith("/") and "://" in target:
-        _, _, rest = target.partition("://")
+        rest = target.partition("://")[2]
         cut = re.search(r"[/?]", rest)
-        target = rest[cut.start() :] if cut else "/"
-    target = target.partition("#")[0]
-    return target if target.startswith("/") or target == "*" else "/" + target
+        target = rest[cut.start() :] if cut else ""
+    return target if target.startswith("/") else "/" + target
 
 
 def reduced(target: str, policy: Policy) -> str:
@@ -67,7 +79,7 @@ def key_of_url(url: str, policy: Policy) -> str | None:
         return None
     if scheme not in _PORTS or not host:
         return None
-    return key_of(scheme, host, port, url, policy)
+    return key_of(scheme, host, port, url.partition("#")[0], policy)
 
 
 def resolve(base: str, reference: bytes) -> str | None:

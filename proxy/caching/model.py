@@ -6,6 +6,7 @@ Header values that count seconds keep their unit in a name: `age_seconds`, `max_
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from blocks.model import Headers
 from proxy.caching.directives import NOTHING, Directives, parse
@@ -161,8 +162,7 @@ class Action(Enum):
     """Answer 504: the client accepts a stored response only, and there is none (RFC 9111, section 5.2.1.7)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What to do, the stored response it is about, and why the request goes forward, in the words of RFC 9211."""
 
     action: Action

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from blocks.model import Headers
 from proxy.caching import dates
-from proxy.caching.fields import HOP_BY_HOP, end_to_end, index, values, without
+from proxy.caching.fields import end_to_end, index, values, without
 from proxy.caching.model import Response, Stored
 from proxy.caching.vary import newest
 
@@ -19,7 +19,6 @@ NOT_UPDATED = frozenset(
         b"etag",
         b"last-modified",
         b"set-cookie",
-        b"set-cookie2",
         b"vary",
     )
 )
@@ -86,7 +85,7 @@ def updated(kept: Headers, fresh: Headers) -> Headers:
 
     An Age or a Date of before says nothing about the response any more, and goes even when no new one came.
     """
-    new = without(end_to_end(fresh), HOP_BY_HOP | NOT_UPDATED)
+    new = without(end_to_end(fresh), NOT_UPDATED)
     replaced = {name.lower() for name, _ in new} | {b"age", b"date"}
     return without(kept, replaced) + new
 

@@ -21,17 +21,32 @@ def get(*lines: str, method: str = "GET", url: str = URL, has_body: bool = False
     return Request(method, url, headers(*lines), has_body)
 
 
-def answer(*lines: str, status: int = 200, date: int | None = 0, verified: bool = True, took: int = 0) -> Response:
+def reply(
+    *lines: str,
+    status: int = 200,
+    date: int | None = 0,
+    verified: bool = True,
+    took: int = 0,
+    beginning: bytes = b"",
+) -> Response:
     """Return a response received at T, `took` seconds after its request, with a Date `date` seconds from T."""
     dated = () if date is None else ((b"Date", render(T + date * SECOND)),)
-    return Response(status, dated + headers(*lines), T - took * SECOND, T, verified)
+    return Response(status, dated + headers(*lines), T - took * SECOND, T, verified, beginning)
 
 
-def keep(*lines: str, asked: Request | None = None, policy: Policy | None = None, **about: int | None) -> Stored:
+def keep(
+    *lines: str,
+    asked: Request | None = None,
+    policy: Policy | None = None,
+    coding: str = "",
+    status: int = 200,
+    date: int | None = 0,
+    took: int = 0,
+) -> Stored:
     """Return the stored form of a response received at T."""
-    response = answer(*lines, **about)  # type: ignore[arg-type]
-    request = asked or get()
-    return remember(response, selecting_fields(request.headers, response.headers), policy or Policy())
+    response = reply(*lines, status=status, date=date, took=took)
+    selecting = selecting_fields((asked or get()).headers, response.headers)
+    return remember(response, selecting, policy or Policy(), coding=coding)
 
 
 def after(seconds: float) -> int:
