@@ -1,0 +1,277 @@
+"""What every method takes and gives: Page, Evidence, Verdict, Extraction; and the list of the methods by name.
+
+An extractor learns from many pages and judges one: `prepare(pages)` gives evidence, which is pure, can be pickled and
+merged (so that a store or a batch job builds it piece by piece), and `extract(page, evidence)` gives one verdict for
+each atomic block of the page. Segmenters cut a page for retrieval and judge nothing.
+"""
+
+import codecs
+import importlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+from blocks.encoding import STATEFUL, decode_as, encoding_of
+from blocks.partition import PARTITIONING_TAGS, Partition, partition
+from extract.markup import Scan, scan, visible_text
+
+
+class MissingExtra(ImportError):
+    """A method needs packages of an optional extra that are not installed; the message says which extra."""
+
+
+class NeedsEvidence(ValueError):
+    """A method was asked to judge with evidence of fewer pages than it needs; the message says how many."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as the methods see it: URL, original bytes, the name of their encoding, and the atomic blocks.
+
+    What is derived from these is computed once, when first asked for.
+    """
+
+    url: str
+    body: bytes
+    encoding: str
+    partition: Partition
+
+    def __len__(self) -> int:
+        """The number of atomic blocks."""
+        return len(self.partition)
+
+    @cached_property
+    def pieces(self) -> list[bytes]:
+        """The bytes of each block."""
+        return self.partition.pieces()
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """The source of each block, decoded; what the encoding does not know becomes U+FFFD."""
+        return decode_pieces(self.pieces, self.encoding)
+
+    @cached_property
+    def source(self) -> str:
+        """The decoded source: `parts` joined."""
+        return "".join(self.parts)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each block starts in `source`, and the length of `source` at the end: n_blocks + 1 offsets."""
+        return [0, *accumulate(map(len, self.parts))]
+
+    @cached_property
+    def scan(self) -> Scan:
+        """The tags and the visible text of `source`."""
+        return scan(self.source)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The visible text of each block, character references resolved, white space collapsed."""
+        return [visible_text(self.source, self.scan, a, b) for a, b in pairwise(self.starts)]
+
+
+def decode_pieces(pieces: Sequence[bytes], encoding: str) -> list[str]:
+    """Return the pieces decoded, each for itself unless the encoding has a state; unknown encodings read as UTF-8."""
+    if encoding not in STATEFUL:
+        return [decode_as(piece, encoding) for piece in pieces]
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    return [decoder.decode(piece) for piece in pieces]
+
+
+def page_of(
+    url: str,
+    body: bytes,
+    content_type: bytes = b"",
+    *,
+    encoding: str = "",
+    tag_set: Sequence[str] = PARTITIONING_TAGS,
+) -> Page:
+    """Return the page of some bytes, cut at the partitioning tags; its encoding is found out unless given."""
+    return Page(url, body, encoding or encoding_of(body, content_type), partition(body, tag_set))
+
+
+class Verdict(NamedTuple):
+    """What a method says of one block: content or not, a score that grows with its confidence that it is, and why."""
+
+    content: bool
+    score: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """A verdict for each block of a page, in the order of the page's blocks."""
+
+    page: Page
+    verdicts: tuple[Verdict, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.verdicts) != len(self.page):
+            raise ValueError(f"{len(self.verdicts)} verdicts for the {len(self.page)} blocks of {self.page.url}")
+
+    @property
+    def flags(self) -> tuple[bool, ...]:
+        """Which blocks are content."""
+        return tuple(verdict.content for verdict in self.verdicts)
+
+    @cached_property
+    def text(self) -> str:
+        """The visible text of the content blocks, a line a block; blocks without text leave no line."""
+        chosen = (text for text, verdict in zip(self.page.texts, self.verdicts, strict=True) if verdict.content)
+        return "\n".join(text for text in chosen if text)
+
+    @property
+    def score(self) -> float:
+        """The mean score of the content blocks, 0.0 when there are none."""
+        scores = [verdict.score for verdict in self.verdicts if verdict.content]
+        return sum(scores) / len(scores) if scores else 0.0
+
+
+class Evidence(Protocol):
+    """What many pages of one class teach a method. `prepare(())` is the evidence of no page, neutral in `merge`."""
+
+    @property
+    def n_pages(self) -> int:
+        """On how many distinct pages (URLs) it rests."""
+        ...
+
+    def merge(self, other: Self) -> Self:
+        """Return the evidence of both; neither is changed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoEvidence:
+    """The evidence of a method that looks at the page only."""
+
+    n_pages: int = 0
+
+    def merge(self, other: "NoEvidence") -> "NoEvidence":
+        """Return the sum of the pages seen."""
+        return NoEvidence(self.n_pages + other.n_pages)
+
+
+E = TypeVar("E", bound=Evidence)
+
+
+class Extractor(Protocol[E]):
+    """Decides which blocks of a page are content. Parameters are the constructor's; an extractor keeps no state."""
+
+    @property
+    def name(self) -> str:
+        """The name in its paper."""
+        ...
+
+    def prepare(self, pages: Iterable[Page]) -> E:
+        """Return what these pages of one class teach."""
+        ...
+
+    def extract(self, page: Page, evidence: E) -> Extraction:
+        """Return a verdict for each block of the page. NeedsEvidence when the pages seen are too few."""
+        ...
+
+
+class Segment(NamedTuple):
+    """A part of a page for retrieval: spans of `Page.source` in order, as (start, end) characters, and their text."""
+
+    spans: tuple[tuple[int, int], ...]
+    text: str
+
+
+class Segmenter(Protocol):
+    """Cuts a page into segments for retrieval."""
+
+    @property
+    def name(self) -> str:
+        """The name in its paper."""
+        ...
+
+    def segment(self, page: Page) -> list[Segment]:
+        """Return the segments in the order of the page; those without text are left out."""
+        ...
+
+
+class Method(NamedTuple):
+    """An entry of the list of methods: where it is, on what it rests, and in a line what it does."""
+
+    name: str
+    kind: str
+    """`extractor` or `segmenter`."""
+    where: str
+    """`module:class`, imported when first asked for."""
+    needs: str
+    """`page`: judges a page alone; `class`: wants several pages of one class."""
+    extra: str
+    """The optional extra of the distribution that it needs, or an empty string."""
+    summary: str
+    source: str
+
+
+_ROWS = """
+Pagemason          | extractor | pagemason:Pagemason        | page  |        | site evidence and the page's own, the default | Pagemason
+ContentExtractor   | extractor | content:ContentExtractor   | class |        | blocks with a similar one on few pages of the class (IBDF) | Debnath et al. 2005
+FeatureExtractor   | extractor | feature:FeatureExtractor   | page  |        | the one block with most of the desired features | Debnath et al. 2005
+K-FeatureExtractor | extractor | feature:KFeatureExtractor  | page  |        | the high cluster of blocks with the desired features | Debnath et al. 2005
+L-Extractor        | extractor | linear:LExtractor          | page  |        | a linear SVM over block features | Debnath et al. 2005
+InfoDiscoverer     | extractor | entropy:InfoDiscoverer     | class |        | blocks whose terms have low entropy over the class (LH) | Lin, Ho 2002
+Shingling          | extractor | shingling:Shingling        | class |        | what is no fragment shared by pages of the class | Ramaswamy et al. 2004
+k-MIB              | extractor | wisdom:KMib                | page  |        | the k richest nodes of the information coverage tree (WISDOM) | Kao, Ho, Chen 2005
+StructureTree      | extractor | structure:StructureTree    | class |        | nodes whose styles differ over the site (compressed structure tree) | Yi, Liu 2003
+StyleTree          | extractor | style:StyleTree            | class |        | nodes whose styles and contents differ over the site (Site Style Tree) | Yi, Liu, Li 2003
+CETR-TM            | extractor | cetr:CetrTm                | page  |        | lines with a high tag ratio, by a threshold | Weninger, Hsu, Han 2010
+CETR-KM            | extractor | cetr:CetrKm                | page  |        | lines with a high tag ratio, by k-means | Weninger, Hsu, Han 2010
+CETR-2D            | extractor | cetr:Cetr2d                | page  |        | tag ratio and its change, k-means with a centroid at the origin | Weninger, Hsu, Han 2010
+KeyPatterns        | extractor | patterns:KeyPatterns       | page  |        | blocks of repeated tag patterns with many important tags | key pattern segmentation
+MountainModel      | extractor | mountain:MountainModel     | page  |        | ridges of high cells, by a classifier | Bing et al. 2008
+FixedPS            | segmenter | windows:FixedPS            | page  |        | windows of 200 words | Cai et al. 2004
+DomPS              | segmenter | windows:DomPS              | page  |        | nodes of certain tags | Cai et al. 2004
+VIPS               | segmenter | vips:Vips                  | page  | vision | visual blocks of the rendered page | Cai et al. 2003
+CombPS             | segmenter | vips:CombPS                | page  | vision | visual blocks cut into windows | Cai et al. 2004
+"""  # noqa: E501
+
+
+def _method(row: str) -> Method:
+    name, kind, where, needs, extra, summary, source = (cell.strip() for cell in row.split("|"))
+    return Method(name, kind, f"extract.{where}", needs, extra, summary, source)
+
+
+METHODS: dict[str, Method] = {method.name: method for method in map(_method, _ROWS.strip().splitlines())}
+"""Every method by name, in the order in which they are printed."""
+
+DEFAULT_METHOD = "Pagemason"
+
+
+def names(kind: str = "extractor") -> list[str]:
+    """Return the names of the extractors or of the segmenters."""
+    return [method.name for method in METHODS.values() if method.kind == kind]
+
+
+def extractor(name: str = DEFAULT_METHOD, **parameters: Any) -> Extractor[Any]:
+    """Return the extractor of that name. ValueError for an unknown name or parameter, in a sentence."""
+    made: Extractor[Any] = _make(name, "extractor", parameters)
+    return made
+
+
+def segmenter(name: str, **parameters: Any) -> Segmenter:
+    """Return the segmenter of that name. ValueError for an unknown name or parameter, in a sentence."""
+    made: Segmenter = _make(name, "segmenter", parameters)
+    return made
+
+
+def _make(name: str, kind: str, parameters: dict[str, Any]) -> Any:
+    method = METHODS.get(name)
+    if method is None or method.kind != kind:
+        known = names(kind)
+        near = get_close_matches(name.lower(), [each.lower() for each in known], n=1, cutoff=0.5)
+        hint = next((f"; did you mean {each}?" for each in known if near and each.lower() == near[0]), "")
+        raise ValueError(f"{name!r} is no {kind}{hint or ': one of ' + ', '.join(known) + ' expected'}")
+    module, _, attribute = method.where.partition(":")
+    factory = getattr(importlib.import_module(module), attribute)
+    try:
+        return factory(**parameters)
+    except TypeError as exc:
+        raise ValueError(f"{name}: {exc}") from exc
