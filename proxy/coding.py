@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import brotli
 import zstandard
 
+from blocks.model import Headers
+
 MAX_CODINGS = 4
 """Stacked codings beyond this many are opaque: nobody sends them but to make work."""
 
@@ -55,6 +57,11 @@ def codings(content_encoding: str | bytes) -> tuple[str, ...]:
         content_encoding = content_encoding.decode("latin-1")
     names = (name.strip().lower() for name in content_encoding.split(",", 64))
     return tuple(name.removeprefix("x-") for name in names if name not in ("", "identity"))
+
+
+def content_encoding(headers: Headers) -> bytes:
+    """Return the value of Content-Encoding, repeated fields joined (RFC 9110, section 5.3)."""
+    return b", ".join(value for name, value in headers if name.lower() == b"content-encoding")
 
 
 def decode(

@@ -1,0 +1,114 @@
+"""The mitmproxy addon: hooks only. `pagemason run` embeds it, and `mitmdump -s proxy/addon.py` loads it."""
+
+import logging
+from collections.abc import Awaitable, Set
+
+from mitmproxy import ctx, exceptions, http
+from mitmproxy.addonmanager import Loader
+from mitmproxy.proxy.server_hooks import ServerConnectionHookData
+
+from proxy.answer import unavailable
+from proxy.exchange import Exchange, begin, exchange_of
+from proxy.options import declare, settings_of
+from proxy.service import Service
+from settings import SettingError, Settings
+
+logger = logging.getLogger(__name__)
+
+_FAILED = "Something went wrong in the proxy, and it is in offline mode: nothing is fetched."
+
+
+class Pagemason:
+    """Answers requests from what is kept, and keeps what origins answer.
+
+    Made without a service, as `mitmdump -s` does, it has options of its own and opens the store itself.
+    """
+
+    name = "pagemason"
+
+    def __init__(self, service: Service | None = None) -> None:
+        self._service = service
+        self._own: Settings | None = None
+        self._embedded = service is not None
+
+    def load(self, loader: Loader) -> None:
+        if not self._embedded:
+            declare(loader)
+
+    def configure(self, updated: Set[str]) -> None:
+        if self._embedded:
+            return
+        try:
+            self._own = settings_of(ctx.options)
+        except SettingError as exc:
+            raise exceptions.OptionsError(str(exc)) from exc
+
+    def running(self) -> None:
+        if self._service is None:
+            assert self._own is not None
+            self._service = Service(self._own)
+            size = str(self._own.max_body_bytes)
+            ctx.options.update(connection_strategy="lazy", stream_large_bodies=ctx.options.stream_large_bodies or size)
+        self._service.start()
+
+    def done(self) -> None:
+        if self._service is not None:
+            self._service.close()
+
+    def request(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
+        service = self._service
+        if flow.response is not None or flow.error is not None or service is None:
+            return None
+        try:
+            exchange = begin(flow, service.mode, service.policy)
+            if service.serving.at_once(flow, exchange):
+                return None
+        except Exception:
+            self._failed(flow)
+            return None
+        return self._look_up(flow, exchange, service)
+
+    async def _look_up(self, flow: http.HTTPFlow, exchange: Exchange, service: Service) -> None:
+        try:
+            await service.serving.look_up(flow, exchange)
+        except Exception:
+            self._failed(flow)
+
+    def response(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
+        exchange, service = exchange_of(flow), self._service
+        if exchange is None or service is None:
+            return None
+        validation = None
+        if not exchange.answered:
+            try:
+                response = service.receiving.receive(flow, exchange)
+                if response is not None:
+                    validation = service.receiving.validated(flow, exchange, response)
+            except Exception:
+                logger.exception("%s: the answer passes, but was not looked at", flow.request.url)
+                service.metrics.errors.inc()
+        if validation is None:
+            service.count(exchange)
+        return validation
+
+    def error(self, flow: http.HTTPFlow) -> None:
+        exchange, service = exchange_of(flow), self._service
+        if exchange is not None and service is not None:
+            exchange.result = "error"
+            service.count(exchange)
+
+    def server_connect(self, data: ServerConnectionHookData) -> None:
+        if self._service is not None and self._service.mode == "offline":
+            data.server.error = "the proxy is in offline mode"
+
+    def _failed(self, flow: http.HTTPFlow) -> None:
+        """The request goes upstream as if there were no cache; in offline mode it must not."""
+        assert self._service is not None
+        flow.metadata.clear()
+        if self._service.mode == "offline":
+            flow.response = unavailable(flow.request.path, _FAILED, "error", head=flow.request.method == "HEAD")
+        self._service.metrics.errors.inc()
+        logger.exception("%s: the request was not looked at", flow.request.url)
+
+
+addons = [Pagemason()]

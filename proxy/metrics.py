@@ -1,0 +1,51 @@
+"""What the proxy counts, in a registry of its own, in base units (bytes, seconds)."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+RESULTS = ("hit", "revalidated", "stale", "miss", "bypass", "unavailable", "error")
+"""How a request was answered: from what is kept (fresh), after asking the origin whether it still holds, stale as
+the rules allow, by the origin, by the origin without a look at what is kept, with our 504, or not at all."""
+
+SOURCES = ("pending", "memory", "store")
+"""Where a kept answer was found: accepted and not yet committed, among the hot pages, or in the database."""
+
+_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """The counters of one process. Every method and metric may be used from any thread."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        requests = Counter("pagemason_requests", "Requests answered, by result", ["result"], registry=registry)
+        seconds = Histogram(
+            "pagemason_request_seconds",
+            "From the request's last byte to the answer's, by result",
+            ["result"],
+            registry=registry,
+            buckets=_BUCKETS,
+        )
+        hits = Counter("pagemason_hits", "Kept answers, by where they were found", ["source"], registry=registry)
+        self.requests = {result: requests.labels(result) for result in RESULTS}
+        self.seconds = {result: seconds.labels(result) for result in RESULTS}
+        self.hits = {source: hits.labels(source) for source in SOURCES}
+        self.captures_committed = Counter(
+            "pagemason_captures_committed", "Captures whose transaction has committed", registry=registry
+        )
+        self.not_kept = Counter(
+            "pagemason_not_kept", "Captures and changes that did not reach the store", ["reason"], registry=registry
+        )
+        self.queue_entries = Gauge(
+            "pagemason_queue_entries", "Captures and changes accepted and not yet committed", registry=registry
+        )
+        self.queue_bytes = Gauge("pagemason_queue_bytes", "Bodies accepted and not yet committed", registry=registry)
+        self.memory_bytes = Gauge("pagemason_memory_bytes", "Hot pages in memory", registry=registry)
+        self.memory_pages = Gauge("pagemason_memory_pages", "Hot pages in memory", registry=registry)
+        self.evictions = Counter("pagemason_evictions", "Pages that left the memory for others", registry=registry)
+        self.read_failures = Counter(
+            "pagemason_store_read_failures", "Look-ups without an answer, by reason", ["reason"], registry=registry
+        )
+        self.writer_restarts = Counter("pagemason_writer_restarts", "Writer processes replaced", registry=registry)
+        self.errors = Counter("pagemason_errors", "Errors of ours, each with a log line", registry=registry)

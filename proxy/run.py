@@ -1,0 +1,114 @@
+"""`pagemason run`: opens the store, listens, says where, and ends in order."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from mitmproxy.proxy.mode_specs import ProxyMode
+from sqlalchemy.engine import make_url
+
+from proxy.master import master_of, quiet
+from proxy.service import Service
+from settings import Settings
+from store.base import StoreError
+
+Dashboard = Callable[[Service, socket.socket], AbstractContextManager[None]]
+"""What serves the dashboard on a socket that listens, for as long as the context lasts."""
+
+
+class _Stop(Exception):
+    """The program cannot go on; the message is one sentence for people."""
+
+
+def run(settings: Settings, dashboard: Dashboard) -> int:
+    """Run the proxy until it is told to end; return the exit code. Says where it listens on standard output."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
+    quiet()
+    try:
+        _look_for_port(settings)
+        with _listening(settings) as listening:
+            service = Service(settings)
+            with dashboard(service, listening):
+                return _proxy(settings, service, listening.getsockname())
+    except (_Stop, StoreError) as exc:
+        print(f"pagemason: {exc}", file=sys.stderr)
+        return 1
+
+
+def _proxy(settings: Settings, service: Service, dashboard: tuple[str, int]) -> int:
+    def tell(host: str, port: int) -> None:
+        print(_greeting(settings, _url(host, port), _url(*dashboard[:2])), flush=True)
+
+    async def serve() -> None:
+        try:
+            master = master_of(settings, service, tell)
+        except ValueError as exc:
+            raise _Stop(f"mitmproxy: {exc}") from exc
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, master.shutdown)
+        await master.run()
+
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:
+        asyncio.run(serve())
+    except SystemExit as exc:
+        service.close()
+        return exc.code if isinstance(exc.code, int) else 1
+    return 0
+
+
+def _greeting(settings: Settings, proxy: str, dashboard: str) -> str:
+    certificate = Path(settings.confdir).expanduser() / "mitmproxy-ca-cert.pem"
+    return "\n".join(
+        (
+            f"proxy      {proxy}  ({settings.proxy_mode}, mode {settings.mode})",
+            f"dashboard  {dashboard}",
+            f"store      {_without_password(settings.store)}",
+            f"CA         {certificate}  (also at http://mitm.it through the proxy)",
+        )
+    )
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _without_password(url: str) -> str:
+    if url == "memory:":
+        return url
+    with contextlib.suppress(Exception):
+        return make_url(url).render_as_string(hide_password=True)
+    return url
+
+
+def _look_for_port(settings: Settings) -> None:
+    """Make sure that the proxy's port is free: mitmproxy would say so too, but not which flag to use."""
+    try:
+        mode = ProxyMode.parse(settings.proxy_mode)
+    except ValueError as exc:
+        raise _Stop(f"--proxy-mode {settings.proxy_mode}: {exc}") from exc
+    host, port = mode.listen_host(settings.listen_host), mode.listen_port(settings.listen_port)
+    if port:
+        _bind(host, port, "--listen-port", "--listen-host").close()
+
+
+def _listening(settings: Settings) -> socket.socket:
+    return _bind(settings.dashboard_host, settings.dashboard_port, "--dashboard-port", "--dashboard-host")
+
+
+def _bind(host: str, port: int, port_flag: str, host_flag: str) -> socket.socket:
+    """Return a socket that listens. _Stop names the flag that would help."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=128)
+    except OSError as exc:
+        flag = host_flag if isinstance(exc, socket.gaierror) or exc.errno == 99 else port_flag
+        reason = (exc.strerror or str(exc)).lower()
+        raise _Stop(f"cannot listen on {host} port {port}: {reason}; choose another with {flag}") from exc

@@ -1,0 +1,119 @@
+"""What the addon's hooks speak to: the parts of the cache, put together and taken apart again."""
+
+import asyncio
+import contextlib
+import logging
+import time
+
+from proxy.caching import Policy
+from proxy.exchange import Exchange
+from proxy.feed import Feed
+from proxy.holdings import Holdings
+from proxy.links import Link, ProcessLink, ThreadLink
+from proxy.losses import Losses
+from proxy.memory import Memory
+from proxy.metrics import Metrics
+from proxy.operations import Limits, Settled
+from proxy.reader import Reader
+from proxy.receiving import Receiving
+from proxy.serving import Serving
+from settings import Settings
+from store.base import Store
+from store.opening import open_store
+
+logger = logging.getLogger(__name__)
+
+DRAIN_SECONDS = 30.0
+"""How long the queue is written out for when the proxy ends."""
+
+POLL_SECONDS = 1.0
+"""How often the store is asked whether another process has purged it."""
+
+
+def policy_of(settings: Settings) -> Policy:
+    """Return what the settings say to the rules of caching."""
+    return Policy(
+        heuristic_fraction=settings.heuristic_fraction,
+        heuristic_max_seconds=settings.heuristic_max_seconds,
+        cookies_ignored=settings.cookies_ignored,
+        never_cache=settings.never_cache,
+        targeted_cache_control=settings.targeted_cache_control,
+        drop_parameters=settings.drop_parameters,
+        sort_query=settings.sort_query,
+    )
+
+
+class Service:
+    """A cache of one process over one store. Making one opens the store, and raises StoreError when it cannot.
+
+    `start` belongs to the running event loop, `close` may be called from anywhere after it.
+    """
+
+    def __init__(self, settings: Settings, metrics: Metrics | None = None) -> None:
+        self.settings = settings
+        self.mode = settings.mode
+        self.policy = policy_of(settings)
+        self.metrics = metrics or Metrics()
+        self.losses = Losses(self.metrics)
+        self.limits = Limits(settings.max_body_bytes, settings.max_decoded_ratio)
+        self.store: Store = open_store(settings.store, sites=settings.site_of)
+        self.reader = Reader(self.store, self.metrics)
+        self.holdings = Holdings(
+            self.reader, Memory(settings.memory_bytes, self.metrics), self.losses, self.limits, self.policy
+        )
+        self.serving = Serving(self.holdings, self.policy, self.metrics, serve_private=settings.serve_private)
+        self.receiving = Receiving(self.holdings, self.serving, self.policy, self.losses)
+        self.feed: Feed | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._poll: asyncio.Task[None] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether requests are served and the store answers."""
+        return self.feed is not None and self.reader.well
+
+    def start(self) -> None:
+        """Begin to take captures."""
+        self._loop = asyncio.get_running_loop()
+        self.feed = Feed(
+            self._link,
+            self._settled,
+            self.losses,
+            self.metrics,
+            max_bytes=self.settings.queue_bytes,
+            max_entries=self.settings.queue_entries,
+        )
+        self.holdings.attach(self.feed)
+        self._poll = self._loop.create_task(self._heed())
+
+    def close(self) -> None:
+        """Write out what is queued, and let go of everything. Waits for that."""
+        if self._poll is not None:
+            self._poll.cancel()
+        if self.feed is not None:
+            self.feed.close(DRAIN_SECONDS)
+        self.holdings.close()
+        self.reader.close()
+        if self.reader.idle:  # a thread that hangs in the database would be pulled the ground from under
+            with contextlib.suppress(Exception):
+                self.store.close()
+
+    def count(self, exchange: Exchange) -> None:
+        """Count an answered request."""
+        self.metrics.requests[exchange.result].inc()
+        self.metrics.seconds[exchange.result].observe(time.perf_counter() - exchange.started)
+
+    def _link(self) -> Link:
+        if self.settings.store == "memory:":
+            return ThreadLink(self.store, self.limits)
+        return ProcessLink(self.settings.store, self.settings.site_of, self.limits)
+
+    def _settled(self, settled: list[Settled]) -> None:
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody looks any more
+            self._loop.call_soon_threadsafe(self.holdings.settled, settled)
+
+    async def _heed(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            await self.holdings.heed_purges()
