@@ -7,7 +7,7 @@ shorter lifetime, the longer `min-fresh`, a restriction whatever its argument, a
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from proxy.caching.fields import OWS, members, tokens
+from proxy.caching.fields import OWS, split, tokens
 
 LONGEST = 2**31
 """Seconds. Greater values, and sums that grow beyond, count as this (section 1.2.2)."""
@@ -93,21 +93,30 @@ def unquoted(text: bytes) -> bytes | None:
 def parse(lines: Iterable[bytes]) -> Directives:
     """Return the directives of all lines of Cache-Control. Never raises; linear in the length."""
     found: dict[str, int | bool | tuple[bytes, ...]] = {}
-    for member in members(lines):
-        name, equals, argument = member.partition(b"=")
-        lowered = name.lower().rstrip(OWS)
-        if lowered in _RESTRICTIONS:
-            found[_RESTRICTIONS[lowered]] = True
-        elif lowered in _PERMISSIONS:
-            if not equals:
-                found[_PERMISSIONS[lowered]] = True
-        elif lowered == b"no-cache":
-            _no_cache(found, unquoted(argument) if equals else None)
-        elif (spec := _SECONDS.get(lowered)) is not None:
-            # "max-age =1" is no max-age, yet whoever wrote it meant to say something about freshness
-            text = unquoted(argument) if len(lowered) == len(name) else None
-            _seconds(found, spec, text, bare=lowered == b"max-stale" and not equals)
+    for line in lines:
+        whole, garbled = split(line)
+        for member in whole:
+            _note(found, member, garbled=False)
+        for member in garbled:
+            _note(found, member, garbled=True)
     return Directives(**found) if found else NOTHING  # type: ignore[arg-type]
+
+
+def _note(found: dict[str, int | bool | tuple[bytes, ...]], member: bytes, *, garbled: bool) -> None:
+    """Add one directive; what is garbled can restrict, but permit nothing."""
+    name, equals, argument = member.partition(b"=")
+    lowered = name.lower().rstrip(OWS)
+    if lowered in _RESTRICTIONS:
+        found[_RESTRICTIONS[lowered]] = True
+    elif lowered in _PERMISSIONS:
+        if not equals and not garbled:
+            found[_PERMISSIONS[lowered]] = True
+    elif lowered == b"no-cache":
+        _no_cache(found, unquoted(argument) if equals and not garbled else None)
+    elif (spec := _SECONDS.get(lowered)) is not None:
+        # "max-age =1" is no max-age, yet whoever wrote it meant to say something about freshness
+        text = unquoted(argument) if len(lowered) == len(name) and not garbled else None
+        _seconds(found, spec, text, bare=lowered == b"max-stale" and not equals and not garbled)
 
 
 def _no_cache(found: dict[str, int | bool | tuple[bytes, ...]], argument: bytes | None) -> None:

@@ -11,8 +11,10 @@ Index = Mapping[bytes, list[bytes]]
 OWS = b" \t"
 
 _MEMBER = re.compile(rb'(?:[^,"]++|"(?:[^"\\]++|\\.?)*+"?)++', re.DOTALL)
-"""A list member: anything up to a comma outside a quoted string (section 5.6.4). Possessive, so that it is linear;
-a string that is never closed reaches to the end."""
+"""A list member: anything up to a comma outside a quoted string (section 5.6.4); a string that is never closed
+reaches to the end. Possessive, so that it is linear."""
+
+_CLOSED = re.compile(rb'(?:[^,"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 
 HOP_BY_HOP = frozenset(
     (
@@ -70,15 +72,29 @@ def values(headers: Headers, name: bytes) -> list[bytes]:
     return [value for field, value in headers if field.lower() == name]
 
 
-def members(lines: Iterable[bytes]) -> list[bytes]:
-    """Return the members of a comma-separated list over all its lines, without empty ones (section 5.6.1).
+def split(line: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the members of a comma-separated list, and those after a quote that is never closed (section 5.6.1).
 
-    >>> members([b'a, "b, c"', b", d"])
-    [b'a', b'"b, c"', b'd']
+    What stands after such a quote may be anything: the caller knows which reading of it is safe.
+
+    >>> split(b'a, "b, c", d="e, f')
+    ([b'a', b'"b, c"'], [b'd="e', b'f'])
     """
-    text = b",".join(lines)
-    parts = _MEMBER.findall(text) if b'"' in text else text.split(b",")
+    if b'"' not in line:
+        return _stripped(line.split(b",")), []
+    parts = _MEMBER.findall(line)
+    if not parts or _CLOSED.fullmatch(parts[-1]):
+        return _stripped(parts), []
+    return _stripped(parts[:-1]), _stripped(parts[-1].split(b","))
+
+
+def _stripped(parts: list[bytes]) -> list[bytes]:
     return [part for part in (part.strip(OWS) for part in parts) if part]
+
+
+def members(lines: Iterable[bytes]) -> list[bytes]:
+    """Return the members of a list over all its lines, without empty ones; no line can hide another."""
+    return [member for line in lines for part in split(line) for member in part]
 
 
 def tokens(lines: Iterable[bytes]) -> list[bytes]:

@@ -55,12 +55,19 @@ def test_well_formed_directives_are_read(line: bytes, expected: Directives) -> N
         (b"no-cache=", Directives(no_cache=True)),
         (b'no-cache="', Directives(no_cache=True)),
         (b'no-cache="a', Directives(no_cache=True)),
+        (b'x="a, private', Directives(private=True)),
+        (b'x=", max-age=60, public, max-stale', Directives(max_age=0, max_stale=0)),
+        (b'max-age=60, x="\\", no-store', Directives(max_age=60, no_store=True)),
         (b"public=x", NOTHING),
         (b"immutable=1", NOTHING),
     ],
 )
 def test_what_is_malformed_repeated_or_contradictory_caches_less(line: bytes, expected: Directives) -> None:
     assert parse([line]) == expected
+
+
+def test_a_line_that_is_not_closed_hides_no_other() -> None:
+    assert parse([b'x="', b"private", b'"']) == Directives(private=True)
 
 
 def test_lines_are_one_list() -> None:
