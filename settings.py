@@ -32,6 +32,7 @@ _TRUTH = {
     "off": False,
     "0": False,
 }
+_STORE = re.compile(r"memory:|sqlite:///.+|postgresql(?:\+psycopg)?://.+", re.DOTALL)
 _PROXY_MODE = re.compile(r"(?:regular|transparent|socks5|reverse:.+|upstream:.+)(?:@.+)?", re.DOTALL)
 
 
@@ -101,6 +102,11 @@ class Settings:
         "A body that decodes to more than this many times its bytes is kept undecoded, as it came.",
         low=1,
     )
+    max_record_bytes: int = _option(
+        256 * _MiB,
+        "At import larger records and files are passed over and named; the cap of a decoded body there.",
+        low=1,
+    )
     memory_bytes: int = _option(128 * _MiB, "Memory for hot pages, answered without the database.")
     queue_bytes: int = _option(
         64 * _MiB, "Bodies that may wait for the writer; beyond it pages pass and the loss is counted."
@@ -143,6 +149,9 @@ class Settings:
         if not self.store:
             object.__setattr__(self, "store", default_store())
 
+
+NO_SETTINGS = frozenset({"config", "traceback", "corpora"})
+"""Variables with our prefix that are no settings: which file to read, how to fail, where the tests find pages."""
 
 SPECS: Mapping[str, Field[Any]] = {spec.name: spec for spec in fields(Settings)}
 _TYPES = get_type_hints(Settings)
@@ -214,6 +223,8 @@ def _text(spec: Field[Any], value: Any, named: str) -> str:
         raise SettingError(f"{named}: {value!r} is not a text")
     if choices and value not in choices:
         raise SettingError(f"{named}: {value!r} is not {_any_of(choices)}")
+    if spec.name == "store" and value and not _STORE.fullmatch(value):
+        raise SettingError(f"{named}: {value!r} is not sqlite:///PATH, postgresql+psycopg://USER@HOST/NAME or memory:")
     if spec.name == "proxy_mode" and not _PROXY_MODE.fullmatch(value):
         raise SettingError(f"{named}: {value!r} is not regular, reverse:URL, upstream:URL, transparent or socks5")
     return value
@@ -275,7 +286,7 @@ def load(
     return Settings(**{**values, "mitmproxy": foreign})
 
 
-def config_file(config: Path | None, environ: Mapping[str, str]) -> Path | None:
+def config_file(config: Path | None, environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return the configuration file to read: the one named, else the user's, else ./config.yaml, else None."""
     if config is not None or environ.get("PAGEMASON_CONFIG"):
         return config or Path(environ["PAGEMASON_CONFIG"])
@@ -313,7 +324,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     values = {}
     for variable, text in environ.items():
         name = variable.removeprefix(ENVIRONMENT).lower()
-        if not variable.startswith(ENVIRONMENT) or name in ("config", "corpora"):
+        if not variable.startswith(ENVIRONMENT) or name in NO_SETTINGS:
             continue
         if name in SPECS:
             values[name] = coerce(SPECS[name], text, variable)

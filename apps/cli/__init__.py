@@ -1,0 +1,97 @@
+"""The command line: one module a command, imported when it is asked for."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "run": "apps.cli.run",
+    "import": "apps.cli.imports",
+    "export": "apps.cli.export",
+    "ls": "apps.cli.ls",
+    "cat": "apps.cli.cat",
+    "show": "apps.cli.show",
+    "diff": "apps.cli.diff",
+    "stats": "apps.cli.stats",
+    "check": "apps.cli.check",
+    "purge": "apps.cli.purge",
+    "compact": "apps.cli.compact",
+    "gc": "apps.cli.collect",
+    "init": "apps.cli.init",
+    "doctor": "apps.cli.doctor",
+}
+"""Where each command is; each module has it as `command`."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="pagemason", prog_name="pagemason")
+def pagemason() -> None:
+    """A web cache proxy that knows pages are built from blocks.
+
+    It stores each distinct block once and gives every page back byte for byte.
+    """
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code: 0 done, 1 found or failed, 2 wrong usage.
+
+    Whatever goes wrong is one sentence on standard error; PAGEMASON_TRACEBACK=1 shows where it came from.
+    """
+    try:
+        code = pagemason.main(list(arguments), "pagemason", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as exc:
+        print(exc.format_message(), file=sys.stderr)
+        return 2
+    except click.ClickException as exc:
+        return _sentence(exc.format_message(), exc.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        return _sentence("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has gone; what is buffered has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as exc:
+        if os.environ.get("PAGEMASON_TRACEBACK"):
+            raise
+        return _sentence(*_explained(exc))
+
+
+def _explained(exc: Exception) -> tuple[str, int]:
+    from settings import SettingError
+    from store.base import StoreError
+
+    if isinstance(exc, SettingError):
+        return str(exc), 2
+    if isinstance(exc, StoreError):
+        return str(exc), 1
+    if isinstance(exc, OSError):
+        return f"{exc.filename}: {exc.strerror}" if exc.filename else str(exc.strerror or exc), 1
+    return f"unexpected {type(exc).__name__}: {exc} (PAGEMASON_TRACEBACK=1 shows more)", 1
+
+
+def _sentence(text: str, code: int) -> int:
+    print("pagemason:", " ".join(text.split()), file=sys.stderr)
+    return code
+
+
+def main() -> None:
+    """Run the command that the process was started with."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    sys.exit(invoke(sys.argv[1:]))
