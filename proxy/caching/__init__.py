@@ -4,7 +4,8 @@ A request's way, with the names to call:
 
 1. `Request(method, url, headers, has_body)`, where `url` is `key_of(scheme, host, port, target, policy)`.
 2. `decide(candidates, request, now, policy)` with the `Stored` values kept under that key: a `Decision`.
-3. HIT, REFRESH: `answer(stored, request, size, now, coding)`, with the `coding_for` the client.
+3. HIT, REFRESH: `answer(stored, request, size, now, coding)`, with the `coding_for` the client. REFRESH fetches
+   with `refreshing(request.headers, stored)` besides.
 4. VALIDATE: forward with `conditional(request.headers, [stored])`. A 304 gives `freshen(stored, response, policy)`,
    whose `headers` and times are to be kept and which answers the client as a hit does. On failure see
    `usable_on_error`. A 200 to a HEAD: see `head_agrees`.
@@ -36,7 +37,7 @@ from proxy.caching.negotiation import coding_for
 from proxy.caching.reuse import decide, usable_on_error
 from proxy.caching.status import cache_status, ttl_seconds, via
 from proxy.caching.storing import bypasses, judge
-from proxy.caching.validation import conditional, head_agrees, selected, updated
+from proxy.caching.validation import conditional, head_agrees, refreshing, selected, updated
 from proxy.caching.vary import nearest, selecting_fields
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "key_of_url",
     "may_wait",
     "nearest",
+    "refreshing",
     "remember",
     "selected",
     "selecting_fields",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from proxy.caching.directives import Directives
 from proxy.caching.model import SECOND, Action, Decision, Policy, Request, Stored
 from proxy.caching.storing import bypasses
+from proxy.caching.validation import has_validator
 from proxy.caching.vary import matches, newest
 
 ERRORS = frozenset((500, 502, 503, 504))
@@ -60,8 +61,9 @@ def _choose(
 
 def _use(stored: Stored, directives: Directives, now: int) -> Decision:
     """Say whether the selected response may be used as it is (sections 4.2 and 5.2.1)."""
+    forward = Action.VALIDATE if has_validator(stored) else Action.FORWARD
     if refused_by_client(stored, directives, now):
-        return Decision(Action.VALIDATE, stored, "request")
+        return Decision(forward, stored, "request")
     if now < stored.fresh_until:
         return Decision(Action.HIT, stored)
     if may_be_stale(stored):
@@ -71,7 +73,7 @@ def _use(stored: Stored, directives: Directives, now: int) -> Decision:
         window = stored.directives.stale_while_revalidate
         if window is not None and staleness <= window * SECOND:
             return Decision(Action.REFRESH, stored)
-    return Decision(Action.VALIDATE, stored, "stale")
+    return Decision(forward, stored, "stale")
 
 
 def refused_by_client(stored: Stored, directives: Directives, now: int) -> bool:

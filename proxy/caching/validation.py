@@ -10,6 +10,20 @@ from proxy.caching.vary import newest
 
 CONDITIONS = frozenset((b"if-none-match", b"if-modified-since"))
 
+_OF_ONE_CLIENT = CONDITIONS | frozenset(
+    (
+        b"authorization",
+        b"cache-control",
+        b"cookie",
+        b"if-match",
+        b"if-range",
+        b"if-unmodified-since",
+        b"pragma",
+        b"proxy-authorization",
+        b"range",
+    )
+)
+
 NOT_UPDATED = frozenset(
     (
         b"content-encoding",
@@ -42,13 +56,27 @@ def conditions(candidates: Sequence[Stored]) -> Headers:
     return tuple(asked)
 
 
+def has_validator(stored: Stored) -> bool:
+    """Tell whether an origin can be asked if a stored response is still current (section 4.3.1)."""
+    return bool(stored.etag) or stored.last_modified is not None
+
+
 def conditional(headers: Headers, candidates: Sequence[Stored]) -> Headers:
     """Return a request's fields with our conditions in place of the client's.
 
-    The client's are left alone when the stored responses have no validator: a 304 then answers the client.
+    The client's are left alone when no stored response has a validator: a 304 then answers the client, and says
+    nothing about what is stored.
     """
     asked = conditions(candidates)
     return without(headers, CONDITIONS) + asked if asked else headers
+
+
+def refreshing(headers: Headers, stored: Stored) -> Headers:
+    """Return the fields of a request of our own for a stored response, after the client's (RFC 5861, section 3).
+
+    Without what only concerned that client: its conditions, ranges, directives and credentials.
+    """
+    return without(headers, _OF_ONE_CLIENT) + conditions([stored])
 
 
 def opaque(etag: bytes) -> bytes:

@@ -2,16 +2,26 @@
 
 import pytest
 
-from proxy.caching import Action, Policy, decide, usable_on_error
+from proxy.caching import Action, Policy, Stored, decide, usable_on_error
 from tests.proxy.caching.build import after, get, keep
 
 POLICY = Policy()
 
 
+def stored_with(control: str, date: int | None = 0) -> Stored:
+    """Return a stored response with this Cache-Control and a validator."""
+    return keep(f"Cache-Control: {control}", 'ETag: "a"', date=date)
+
+
 def test_a_fresh_response_is_a_hit_until_its_lifetime_ends() -> None:
-    stored = keep("Cache-Control: max-age=60")
+    stored = stored_with("max-age=60")
     assert decide([stored], get(), after(59.9), POLICY).action is Action.HIT
-    assert decide([stored], get(), after(60), POLICY).action is Action.VALIDATE
+    assert decide([stored], get(), after(60), POLICY) == (Action.VALIDATE, stored, "stale")
+
+
+def test_a_stale_response_without_validator_is_fetched_anew_and_may_stand_in() -> None:
+    stored = keep("Cache-Control: max-age=60")
+    assert decide([stored], get(), after(60), POLICY) == (Action.FORWARD, stored, "stale")
 
 
 def test_nothing_stored_is_a_uri_miss() -> None:
@@ -37,48 +47,48 @@ def test_nothing_stored_is_a_uri_miss() -> None:
     ],
 )
 def test_request_directives_on_a_response_that_is_30_s_old_and_fresh_for_60(line: str, action: Action) -> None:
-    assert decide([keep("Cache-Control: max-age=60")], get(line), after(30), POLICY).action is action
+    assert decide([stored_with("max-age=60")], get(line), after(30), POLICY).action is action
 
 
 def test_a_request_that_is_only_if_cached_is_refused_when_it_would_go_forward() -> None:
     asked = get("Cache-Control: only-if-cached")
     assert decide([], asked, after(0), POLICY).action is Action.REFUSE
-    assert decide([keep("Cache-Control: max-age=1")], asked, after(2), POLICY).action is Action.REFUSE
-    swr = keep("Cache-Control: max-age=1, stale-while-revalidate=60")
+    assert decide([stored_with("max-age=1")], asked, after(2), POLICY).action is Action.REFUSE
+    swr = stored_with("max-age=1, stale-while-revalidate=60")
     assert decide([swr], asked, after(2), POLICY).action is Action.REFRESH
 
 
 def test_a_head_is_answered_by_a_stored_get() -> None:
-    assert decide([keep("Cache-Control: max-age=60")], get(method="HEAD"), after(0), POLICY).action is Action.HIT
+    assert decide([stored_with("max-age=60")], get(method="HEAD"), after(0), POLICY).action is Action.HIT
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "M-SEARCH", "get"])
 def test_other_methods_pass_by(method: str) -> None:
-    decision = decide([keep("Cache-Control: max-age=60")], get(method=method), after(0), POLICY)
+    decision = decide([stored_with("max-age=60")], get(method=method), after(0), POLICY)
     assert (decision.action, decision.fwd) == (Action.BYPASS, "method")
 
 
 def test_a_get_with_a_body_passes_by() -> None:
-    decision = decide([keep("Cache-Control: max-age=60")], get(has_body=True), after(0), POLICY)
+    decision = decide([stored_with("max-age=60")], get(has_body=True), after(0), POLICY)
     assert (decision.action, decision.fwd) == (Action.BYPASS, "bypass")
 
 
 def test_a_host_that_is_never_cached_passes_by() -> None:
     policy = Policy(never_cache=("a.test",))
-    assert decide([keep("Cache-Control: max-age=60")], get(), after(0), policy).fwd == "bypass"
+    assert decide([stored_with("max-age=60")], get(), after(0), policy).fwd == "bypass"
 
 
 def test_a_stored_public_page_answers_a_request_with_a_cookie() -> None:
-    assert decide([keep("Cache-Control: max-age=60")], get("Cookie: a=b"), after(0), POLICY).action is Action.HIT
+    assert decide([stored_with("max-age=60")], get("Cookie: a=b"), after(0), POLICY).action is Action.HIT
 
 
 @pytest.mark.parametrize("control", ["no-cache, max-age=60", "no-cache", "max-age=0", "private, max-age=60, no-cache"])
 def test_a_response_that_is_never_fresh_is_validated(control: str) -> None:
-    assert decide([keep(f"Cache-Control: {control}")], get(), after(0), POLICY).action is Action.VALIDATE
+    assert decide([stored_with(control)], get(), after(0), POLICY).action is Action.VALIDATE
 
 
 def test_of_several_responses_the_one_with_the_latest_date_is_used() -> None:
-    old, new = keep("Cache-Control: max-age=600", date=-60), keep("Cache-Control: max-age=60", date=-1)
+    old, new = stored_with("max-age=600", date=-60), stored_with("max-age=60", date=-1)
     assert decide([new, old], get(), after(0), POLICY).stored is new
     assert decide([old, new], get(), after(100), POLICY).action is Action.VALIDATE
 
@@ -100,7 +110,7 @@ def test_of_several_responses_the_one_with_the_latest_date_is_used() -> None:
 )
 def test_max_stale_30_s_after_a_lifetime_of_10(control: str, line: str, action: Action) -> None:
     asked = get(f"Cache-Control: {line}")
-    assert decide([keep(f"Cache-Control: {control}")], asked, after(30), POLICY).action is action
+    assert decide([stored_with(control)], asked, after(30), POLICY).action is action
 
 
 @pytest.mark.parametrize(
@@ -115,7 +125,7 @@ def test_max_stale_30_s_after_a_lifetime_of_10(control: str, line: str, action: 
     ],
 )
 def test_stale_while_revalidate_of_rfc_5861(control: str, seconds: int, action: Action) -> None:
-    assert decide([keep(f"Cache-Control: {control}")], get(), after(seconds), POLICY).action is action
+    assert decide([stored_with(control)], get(), after(seconds), POLICY).action is action
 
 
 @pytest.mark.parametrize(
@@ -128,7 +138,7 @@ def test_stale_while_revalidate_of_rfc_5861(control: str, seconds: int, action: 
     ],
 )
 def test_a_reload_does_not_validate_what_is_immutable_and_fresh(line: str, seconds: int, action: Action) -> None:
-    stored = keep("Cache-Control: max-age=60, immutable")
+    stored = stored_with("max-age=60, immutable")
     assert decide([stored], get(f"Cache-Control: {line}"), after(seconds), POLICY).action is action
 
 
@@ -153,12 +163,12 @@ def test_a_reload_does_not_validate_what_is_immutable_and_fresh(line: str, secon
 def test_a_stale_response_for_an_origin_that_fails(
     control: str, seconds: int, status: int | None, expected: bool
 ) -> None:
-    stored = keep(f"Cache-Control: {control}")
+    stored = stored_with(control)
     assert usable_on_error(stored, get(), after(seconds), POLICY, status) is expected
 
 
 def test_a_client_may_ask_for_a_stale_response_on_errors_or_refuse_it() -> None:
-    stored = keep("Cache-Control: max-age=10")
+    stored = stored_with("max-age=10")
     assert usable_on_error(stored, get("Cache-Control: stale-if-error=60"), after(30), POLICY, 503)
     assert not usable_on_error(stored, get("Cache-Control: stale-if-error=60"), after(80), POLICY, 503)
     assert not usable_on_error(stored, get("Cache-Control: no-cache"), after(30), POLICY)

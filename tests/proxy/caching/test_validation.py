@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.caching import Action, Policy, conditional, decide, freshen, head_agrees, selected, updated
+from proxy.caching import Action, Policy, conditional, decide, freshen, head_agrees, refreshing, selected, updated
 from proxy.caching.validation import MAX_ETAGS, conditions
 from tests.proxy.caching.build import T, after, date, get, headers, keep, reply
 
@@ -28,6 +28,13 @@ def test_our_conditions_take_the_place_of_the_clients() -> None:
     asked = headers('if-none-match: "x"', "If-Modified-Since: x", "Foo: 1")
     assert conditional(asked, [keep('ETag: "a"')]) == headers("Foo: 1", 'If-None-Match: "a"')
     assert conditional(asked, [keep()]) == asked
+
+
+def test_a_refreshing_request_has_nothing_of_the_client_who_caused_it() -> None:
+    asked = headers("Cookie: a", "Authorization: b", "Range: bytes=0-1", "If-Match: x", "Cache-Control: max-age=0")
+    asked += headers('If-None-Match: "x"', "If-Range: x", "Pragma: x", "Foo: 1")
+    assert refreshing(asked, keep('ETag: "a"')) == headers("Foo: 1", 'If-None-Match: "a"')
+    assert refreshing(asked, keep()) == headers("Foo: 1")
 
 
 def test_a_304_updates_the_stored_fields() -> None:
@@ -63,7 +70,7 @@ def test_a_304_that_says_nothing_keeps_the_lifetime() -> None:
 
 @pytest.mark.parametrize("line", ["Cache-Control: private", "Cache-Control: no-store", "Vary: Cookie", "Vary: *"])
 def test_a_304_that_forbids_sharing_leaves_a_response_that_nobody_else_gets(line: str) -> None:
-    fresh = freshen(keep("Cache-Control: max-age=60"), reply(line), POLICY)
+    fresh = freshen(keep("Cache-Control: max-age=60", 'ETag: "a"'), reply(line), POLICY)
     assert fresh.invalid
     assert decide([fresh], get(), after(0), POLICY).action is Action.VALIDATE
 
