@@ -27,6 +27,10 @@ class DamagedPage(StoreError):
     """A capture's bytes are not what was kept; the message names the page."""
 
 
+class NoSuchCapture(StoreError):
+    """The capture is not in the store any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Freshening:
     """What a validation (304, HEAD) or an unsafe method changed about a kept capture.
@@ -43,13 +47,17 @@ class Freshening:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A kept capture without its body. `capture.body` is empty; `Store.read` gives the whole."""
+    """A kept capture without its body. `capture.body` is empty; `Store.read` gives the whole.
+
+    `place` is where the store saw it last (site, pack, slot): a hint that only the store understands.
+    """
 
     id: int
     capture: Capture
     digest: bytes
     size: int
     freshening: Freshening | None = None
+    place: tuple[int, int, int] = field(default=(0, 0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,8 @@ class Store(Protocol):
         ...
 
     def read(self, record: Record) -> Capture:
-        """Return the capture with its body, checked against its digest. DamagedPage when it is not identical."""
+        """Return the capture with its body, checked against its digest. DamagedPage when it is not identical,
+        NoSuchCapture when it is gone."""
         ...
 
     def captures(self, pattern: str = "*") -> Iterator[Record]:

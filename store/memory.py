@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from blocks.model import Block, Capture, body_digest
 from blocks.site import site_of
-from store.base import Bytes, DamagedPage, Finding, Freshening, Plan, Record, SiteStats, Stats
+from store.base import Bytes, Finding, Freshening, NoSuchCapture, Plan, Record, SiteStats, Stats
 from store.kinds import pieces_of
 from store.patterns import matcher
 
@@ -75,7 +75,7 @@ class MemoryStore:
 
     def read(self, record: Record) -> Capture:
         if record.id not in self._kept:
-            raise DamagedPage(f"{record.capture.url}: capture {record.id} is not in the store any more")
+            raise NoSuchCapture(f"{record.capture.url}: capture {record.id} is not in the store any more")
         return replace(record.capture, body=b"".join(self._kept[record.id].pieces))
 
     def captures(self, pattern: str = "*") -> Iterator[Record]:

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
-from store.base import NotAStore, Store
+from store.base import Store
+from store.database import Database
 from store.memory import MemoryStore
+from store.sql import SqlStore
 
 
 def open_store(
@@ -21,4 +23,10 @@ def open_store(
     """
     if url == "memory:":
         return MemoryStore(sites)
-    raise NotAStore(f"{url}: no store of this kind is known")
+    database = Database(url, read_only=read_only)
+    try:
+        database.prepare(create=create)
+    except BaseException:
+        database.close()
+        raise
+    return SqlStore(database, sites)

@@ -1,0 +1,248 @@
+"""Engines for SQLite and Postgres, and the one place where a database's errors become ours."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, NoSuchModuleError, SQLAlchemyError
+
+from store.base import NotAStore, StoreError, StoreTooNew, StoreUnavailable
+from store.models import APPLICATION_ID, SCHEMA, Meta
+
+BUSY_MS = 10_000
+"""How long a writer of a SQLite file waits for another one."""
+
+CONNECT_SECONDS = 5
+
+_OUR_TABLES = frozenset({"meta", "site", "pack", "need", "capture", "freshening"})
+
+
+class Database:
+    """One store's database: `write()` and `read()` give connections in a transaction."""
+
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
+        self.url = parse(url)
+        self.name = self.url.render_as_string(hide_password=True)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.path = Path(self.url.database or "") if self.is_sqlite else None
+        make = _sqlite_engine if self.is_sqlite else _postgres_engine
+        self._readers = make(self.url, writes=False)
+        self._writer = self._readers if read_only or not self.is_sqlite else make(self.url, writes=True)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Yield a connection in a transaction that commits at the end; on SQLite it holds the write lock at once."""
+        with self.errors(), self._writer.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Yield a connection in a read transaction: one snapshot."""
+        with self.errors(), self._readers.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Translate what the database raises; IntegrityError passes, it is for the store to understand."""
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except DBAPIError as error:
+            raise translate(self.name, error) from error
+        except SQLAlchemyError as error:
+            raise StoreError(f"{self.name}: {type(error).__name__}: {_first_line(error)}") from error
+
+    def schema(self) -> str:
+        """Return the store's migration, "" when the database is empty. NotAStore when it holds anything else."""
+        with self.read() as connection:
+            tables = set(inspect(connection).get_table_names())
+            if self.is_sqlite:
+                number = connection.exec_driver_sql("pragma application_id").scalar_one()
+                if number not in (0, APPLICATION_ID) or (number == 0 and tables):
+                    raise NotAStore(f"{self.name}: a database of another program, a Pagemason store expected")
+            if not tables:
+                return ""
+            if "alembic_version" not in tables or not tables >= _OUR_TABLES:
+                raise NotAStore(f"{self.name}: a database of another program, a Pagemason store expected")
+            revision = connection.execute(text("select version_num from alembic_version")).scalar()
+            marked = connection.execute(text("select value from meta where name = 'store'")).scalar()
+        if not revision or not marked:
+            raise NotAStore(f"{self.name}: a database of another program, a Pagemason store expected")
+        return str(revision)
+
+    def prepare(self, *, create: bool) -> None:
+        """Bring the schema up to date. NotAStore or StoreTooNew when that cannot be."""
+        if self.path is not None:
+            _look_at_file(self.path, self.name, create=create)
+        revision = self.schema()
+        if revision == SCHEMA:
+            return
+        if not revision and not create:
+            raise NotAStore(f"{self.name}: no store there")
+        if revision > SCHEMA:
+            raise StoreTooNew(
+                f"{self.name}: the store's format is {revision}, this program knows {SCHEMA}: use a newer Pagemason"
+            )
+        from migrations.run import upgrade
+
+        with self.write() as connection:
+            if not self.is_sqlite:
+                connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": APPLICATION_ID})
+            if self._revision(connection) != SCHEMA:
+                upgrade(connection)
+
+    def _revision(self, connection: Connection) -> str:
+        if "alembic_version" not in inspect(connection).get_table_names():
+            return ""
+        return str(connection.execute(text("select version_num from alembic_version")).scalar() or "")
+
+    def size(self, connection: Connection) -> int:
+        """Return the bytes the database occupies: main file and WAL, or our tables with indexes and TOAST."""
+        if self.path is not None:
+            return sum(p.stat().st_size for p in (self.path, Path(f"{self.path}-wal")) if p.exists())
+        names = [*_OUR_TABLES, "alembic_version"]
+        query = text(
+            "select coalesce(sum(pg_total_relation_size(to_regclass(n))), 0) from unnest(cast(:names as text[])) n"
+        )
+        return int(connection.execute(query, {"names": names}).scalar_one())
+
+    def shrink(self) -> None:
+        """Give free pages back to the file system, and empty the WAL. Nothing on Postgres, which does it by itself."""
+        if not self.is_sqlite:
+            return
+        with self.errors(), self._readers.connect() as connection:
+            raw: Any = connection.connection.driver_connection
+            try:
+                raw.executescript("pragma incremental_vacuum")
+                raw.execute("pragma wal_checkpoint(truncate)").fetchall()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) and "busy" not in str(error):
+                    raise StoreUnavailable(f"{self.name}: {error}") from error
+
+    def vacuum(self) -> None:
+        """Postgres: mark the room of deleted rows as free. SQLite has done it within the transaction."""
+        if self.is_sqlite:
+            return
+        with self.errors(), self._readers.connect() as connection:
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+            for name in sorted(_OUR_TABLES):
+                connection.execute(text(f"vacuum {name}"))
+
+    def close(self) -> None:
+        self._readers.dispose()
+        self._writer.dispose()
+
+
+def parse(url: str) -> URL:
+    """Return an SQLAlchemy URL of a database that we can use. NotAStore says what is wrong with it."""
+    try:
+        parsed = make_url(url)
+        backend = parsed.get_backend_name()
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        raise NotAStore(
+            f"store {url!r}: no SQLAlchemy URL; sqlite:///PATH or postgresql+psycopg://... expected"
+        ) from error
+    if backend == "sqlite":
+        if not parsed.database or parsed.database == ":memory:":
+            raise NotAStore(f"store {url!r}: a path expected after sqlite:///")
+        return parsed
+    if backend == "postgresql":
+        return parsed.set(drivername="postgresql+psycopg")
+    raise NotAStore(f"store {url!r}: {backend} is not supported; sqlite:///PATH or postgresql+psycopg://... expected")
+
+
+def _look_at_file(path: Path, name: str, *, create: bool) -> None:
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except FileNotFoundError:
+        if not create:
+            raise NotAStore(f"{name}: no store there") from None
+        _make_file(path, name)
+        return
+    except OSError as error:
+        raise NotAStore(f"{name}: {error.strerror or error}") from error
+    if start and start != b"SQLite format 3\0":
+        raise NotAStore(f"{name}: not an SQLite file")
+    if not start and not create:
+        raise NotAStore(f"{name}: an empty file, a Pagemason store expected")
+
+
+def _make_file(path: Path, name: str) -> None:
+    """Make an empty file that only its owner can read: it will hold what people looked at."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise NotAStore(f"{name}: {error.strerror or error}") from error
+
+
+def _sqlite_engine(url: URL, *, writes: bool) -> Engine:
+    pool = {"pool_size": 1, "max_overflow": 0, "pool_timeout": BUSY_MS / 1000} if writes else {}
+    engine = create_engine(url, **pool)
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, record: Any) -> None:
+        connection.isolation_level = None
+        for pragma in (
+            f"busy_timeout={BUSY_MS}",
+            "auto_vacuum=incremental",
+            "secure_delete=on",
+            "journal_mode=wal",
+            "synchronous=full",
+            "foreign_keys=on",
+            "cell_size_check=on",
+            "trusted_schema=off",
+        ):
+            connection.execute(f"pragma {pragma}").fetchall()
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        connection.exec_driver_sql("begin immediate" if writes else "begin")
+
+    return engine
+
+
+def _postgres_engine(url: URL, *, writes: bool) -> Engine:
+    return create_engine(
+        url,
+        isolation_level="READ COMMITTED",
+        pool_pre_ping=True,
+        pool_timeout=CONNECT_SECONDS,
+        connect_args={"connect_timeout": CONNECT_SECONDS, "options": "-c lock_timeout=30s -c timezone=UTC"},
+    )
+
+
+def translate(name: str, error: DBAPIError) -> StoreError:
+    """Return our error for a database's: what cannot be done now, and what no store is."""
+    reason = _first_line(error.orig or error)
+    code = getattr(error.orig, "sqlite_errorname", "")
+    if code in ("SQLITE_NOTADB", "SQLITE_CANTOPEN"):
+        return NotAStore(f"{name}: {reason}")
+    if code == "SQLITE_READONLY":
+        return StoreUnavailable(f"{name}: the file cannot be written: {reason}")
+    if isinstance(error, InterfaceError) or error.connection_invalidated or code:
+        return StoreUnavailable(f"{name}: {reason}")
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if state.startswith(("08", "28", "3D", "40", "53", "55", "57", "58")) or not state:
+        return StoreUnavailable(f"{name}: {reason}")
+    return StoreError(f"{name}: {reason}")
+
+
+def _first_line(error: object) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__
+
+
+def meta(connection: Connection, name: str) -> str:
+    """Return a value of the `meta` table, "" when it is not there."""
+    value = connection.execute(text("select value from meta where name = :name"), {"name": name}).scalar()
+    return str(value or "")
+
+
+__all__ = ["Database", "Meta", "meta", "parse", "translate"]

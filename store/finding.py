@@ -1,0 +1,153 @@
+"""The way out of the database: rows and heads to records, records to captures."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, select
+
+from blocks.model import Capture
+from store.base import DamagedPage, Freshening, NoSuchCapture, Record, StoreUnavailable
+from store.database import Database
+from store.freshenings import freshenings
+from store.models import IS_ALIAS, CaptureRow, Site
+from store.names import number_of, site_id
+from store.packs import DamagedPack
+from store.patterns import literal, matcher
+from store.reading import Gone, Reader, damaged
+
+ATTEMPTS = 4
+"""How often a look-up starts again when compaction moves what it looks at."""
+
+CAPTURE: Table = CaptureRow.metadata.tables["capture"]
+
+CaptureRows = Sequence[Row[Any]]
+
+
+@dataclass(slots=True)
+class Finder:
+    """Looks captures up and reads them; safe for several threads."""
+
+    database: Database
+    reader: Reader
+    sites_of: Callable[[str], Sequence[str]]
+    """The names of the sites a URL's captures may be kept under."""
+
+    def find(self, url: str, *, before: int | None, limit: int, after: int = 0) -> list[Record]:
+        """Return the captures of a URL or key, newest first, received within microseconds `after` to `before`."""
+        for _ in range(ATTEMPTS):
+            try:
+                with self.database.read() as connection:
+                    records = self._find(connection, url, after, before, limit)
+                return sorted(records, key=lambda r: (r.capture.time, r.id), reverse=True)[:limit]
+            except Gone:
+                continue
+            except DamagedPack as error:
+                raise DamagedPage(f"{url}: damaged: {error}") from error
+        raise self._restless()
+
+    def _find(self, connection: Connection, url: str, after: int, before: int | None, limit: int) -> list[Record]:
+        last = (1 << 63) - 1 if before is None else before
+        records: list[Record] = []
+        for name in self.sites_of(url):
+            site, _ = site_id(connection, name)
+            query = select(CAPTURE).where(CAPTURE.c.site == site, CAPTURE.c.url == number_of(url))
+            query = query.where(CAPTURE.c.time.between(after // 1000, last // 1000))
+            query = query.order_by(CAPTURE.c.time.desc(), CAPTURE.c.id.desc()).limit(limit + 1)
+            records += self.records(connection, connection.execute(query).all())
+        return [r for r in records if url in (r.capture.url, r.capture.key) and after <= r.capture.time <= last]
+
+    def records(self, connection: Connection, rows: CaptureRows) -> list[Record]:
+        """Return the records of rows, in their order. Gone or DamagedPack when a head cannot be read."""
+        fresh = freshenings(connection, rows)
+        return [self._record(connection, row, fresh.get((row.site, row.id))) for row in rows]
+
+    def _record(self, connection: Connection, row: Row[Any], fresh: Freshening | None) -> Record:
+        head = self.reader.head(connection, row.site, row.pack)
+        if row.slot >= len(head.captures):
+            raise DamagedPack(f"pack {row.pack} has no slot {row.slot}")
+        size = head.recipe(row.slot).size
+        place = (row.site, row.pack, row.slot)
+        return Record(row.id, head.captures[row.slot], head.digests[row.slot], size, fresh, place)
+
+    def read(self, record: Record) -> Capture:
+        """Return a record's capture with its body."""
+        place = record.place
+        try:
+            for _ in range(ATTEMPTS):
+                with self.database.read() as connection:
+                    try:
+                        if place[1]:
+                            return self._capture(connection, record, place)
+                    except Gone:
+                        pass
+                    place = self._place(connection, record)
+        except DamagedPack as error:
+            raise damaged(record, error) from error
+        raise self._restless()
+
+    def _capture(self, connection: Connection, record: Record, place: tuple[int, int, int]) -> Capture:
+        capture = self.reader.capture(connection, *place)
+        if capture.url != record.capture.url:
+            raise DamagedPack(f"pack {place[1]}, slot {place[2]} holds {capture.url}")
+        return capture
+
+    def _place(self, connection: Connection, record: Record) -> tuple[int, int, int]:
+        for name in self.sites_of(record.capture.url):
+            site, _ = site_id(connection, name)
+            key = {"site": site, "url": number_of(record.capture.url), "time": record.capture.time // 1000}
+            row = connection.execute(select(CAPTURE).filter_by(**key, id=record.id)).first()
+            if row is not None:
+                return row.site, row.pack, row.slot
+        raise NoSuchCapture(f"{record.capture.url}: capture {record.id} is not in the store any more")
+
+    def captures(self, pattern: str) -> Iterator[Record]:
+        """Yield what matches, by site, URL and time; a site at a time is in memory.
+
+        DamagedPage at the end, after all that can be read, when heads of packs could not be.
+        """
+        url = literal(pattern)
+        if url is not None:
+            yield from reversed([r for r in self.find(url, before=None, limit=1 << 30) if r.capture.url == url])
+            return
+        matches = matcher(pattern)
+        with self.database.read() as connection:
+            sites = connection.execute(select(Site.id, Site.name).order_by(Site.name)).all()
+        unread: list[str] = []
+        for number, name in sites:
+            yield from self._site(number, name, matches, unread)
+        if unread:
+            raise DamagedPage("; ".join(unread))
+
+    def _site(self, site: int, name: str, matches: Callable[[str], bool], unread: list[str]) -> list[Record]:
+        for _ in range(ATTEMPTS):
+            found: list[Record] = []
+            lost: list[str] = []
+            try:
+                with self.database.read() as connection:
+                    for pack, rows in live_rows(connection, site).items():
+                        try:
+                            found += self.records(connection, rows)
+                        except DamagedPack as error:
+                            lost.append(f"{name}: pack {pack}, {len(rows)} captures: {error}")
+            except Gone:
+                continue
+            unread += lost
+            found = [record for record in found if matches(record.capture.url)]
+            return sorted(found, key=lambda r: (r.capture.url, r.capture.time, r.id))
+        raise self._restless()
+
+    def _restless(self) -> StoreUnavailable:
+        return StoreUnavailable(f"{self.database.name}: its packs kept changing; try again")
+
+
+def live_rows(connection: Connection, site: int, *, aliases: bool = False) -> dict[int, list[Row[Any]]]:
+    """Return a site's rows of captures by pack; with `aliases` those under a cache key as well."""
+    query = select(CAPTURE).where(CAPTURE.c.site == site)
+    if not aliases:
+        query = query.where(CAPTURE.c.flags.op("&")(IS_ALIAS) == 0)
+    by_pack: dict[int, list[Row[Any]]] = defaultdict(list)
+    for row in connection.execute(query):
+        by_pack[row.pack].append(row)
+    return by_pack

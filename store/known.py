@@ -1,0 +1,136 @@
+"""What a writer knows of a site: where its blocks and bodies stand in the site's packs.
+
+Derived from the packs, never stored. Pure but for the function that loads a raw body.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import xxhash
+
+from blocks.model import Capture, Recipe, Run, compose
+from store.kinds import is_page, pieces_of
+from store.packs import Head
+
+LARGE_BYTES = 1 << 16
+"""A body that is no page and larger than this has a pack of its own, which is not kept in memory."""
+
+Place = tuple[int, int]
+"""A pack's id and an offset in its raw body."""
+
+Runs = tuple[tuple[int, int, int], ...]
+"""A recipe with packs' ids as sources: (pack, offset, length)."""
+
+
+@dataclass(slots=True)
+class Known:
+    """The blocks and bodies of one site, as far as they were loaded.
+
+    `raws` are raw bodies by pack; `places` tells by xxh3-128 where a block with that digest stands; `bodies` has by
+    BLAKE2b-128 the runs of a body. `load` gives the raw body of a pack that is not among `raws`.
+    """
+
+    site: int
+    name: str
+    load: Callable[[int], bytes]
+    base: int = 0
+    writes: int = 0
+    raws: dict[int, bytes] = field(default_factory=dict)
+    sizes: dict[int, int] = field(default_factory=dict)
+    places: dict[bytes, Place] = field(default_factory=dict)
+    bodies: dict[bytes, Runs] = field(default_factory=dict)
+
+    @property
+    def n_bytes(self) -> int:
+        """An estimate of the memory held: raw bodies, and some 200 bytes for each block and body."""
+        return sum(map(len, self.raws.values())) + 200 * (len(self.places) + len(self.bodies))
+
+    def raw(self, pack: int) -> bytes:
+        """Return the raw body of a pack."""
+        found = self.raws.get(pack)
+        return self.load(pack) if found is None else found
+
+    def holds(self, runs: Runs, body: bytes, more: Mapping[int, bytes | bytearray]) -> bool:
+        """Tell whether runs give exactly this body; `more` has raw bodies that are not packs yet."""
+        at = 0
+        for pack, offset, length in runs:
+            raw = more[pack] if pack in more else self.raw(pack)
+            if not raw.startswith(body[at : at + length], offset):
+                return False
+            at += length
+        return at == len(body)
+
+    def add_pack(self, pack: int, raw: bytes) -> None:
+        """Hold a pack's raw body, without its blocks' places."""
+        self.raws[pack] = raw
+        self.sizes[pack] = len(raw)
+
+    def forget(self, packs: Iterable[int]) -> None:
+        """Drop all that stands in packs which are gone."""
+        gone = set(packs)
+        for pack in gone:
+            self.raws.pop(pack, None)
+            self.sizes.pop(pack, None)
+        self.places = {digest: place for digest, place in self.places.items() if place[0] not in gone}
+        self.bodies = {d: runs for d, runs in self.bodies.items() if not any(run[0] in gone for run in runs)}
+        if self.base in gone:
+            self.base = 0
+
+    def learn(self, pack: int, head: Head, seen: dict[int, list[tuple[int, int]]]) -> None:
+        """Find the blocks of a pack's captures again, by partitioning the pages with bytes that were not seen before.
+
+        Packs they need must be among `raws`; captures that need others are passed over. `seen` is kept from pack
+        to pack: what of their raw bodies was covered.
+        """
+        for slot, capture in enumerate(head.captures):
+            runs = absolute(pack, head, slot)
+            self.bodies.setdefault(head.digests[slot], runs)
+            if capture.private or not all(source in self.raws for source, *_ in runs):
+                continue
+            if any(_is_new(seen, run) for run in runs):
+                self._index(replace(capture, body=compose(_recipe(runs), self.raws)), runs)
+
+    def _index(self, capture: Capture, runs: Runs) -> None:
+        if not is_page(capture):
+            if len(capture.body) <= LARGE_BYTES:
+                for piece, place in _placed([capture.body], runs):
+                    self.places.setdefault(xxhash.xxh3_128_digest(piece), place)
+            return
+        for piece, place in _placed(pieces_of(capture), runs):
+            self.places.setdefault(xxhash.xxh3_128_digest(piece), place)
+
+
+def absolute(pack: int, head: Head, slot: int) -> Runs:
+    """Return a capture's recipe with packs' ids as sources."""
+    packs = (pack, *head.needs)
+    return tuple((packs[run.source], run.offset, run.length) for run in head.recipe(slot).runs)
+
+
+def _recipe(runs: Runs) -> Recipe:
+    return Recipe(tuple(Run(*run) for run in runs))
+
+
+def _is_new(seen: dict[int, list[tuple[int, int]]], run: tuple[int, int, int]) -> bool:
+    """Tell whether a run reaches beyond what was seen of its pack, and note it."""
+    pack, offset, length = run
+    spans = seen.setdefault(pack, [])
+    if any(start <= offset and offset + length <= stop for start, stop in spans[-64:]):
+        return False
+    spans.append((offset, offset + length))
+    return True
+
+
+def _placed(pieces: list[bytes], runs: Runs) -> Iterator[tuple[bytes, Place]]:
+    """Yield the pieces that lie within one run, with their places."""
+    parts = iter(runs)
+    pack, offset, left = next(parts, (0, 0, 0))
+    for piece in pieces:
+        size = len(piece)
+        if size <= left:
+            yield piece, (pack, offset)
+        while size >= left and size:
+            size -= left
+            pack, offset, left = next(parts, (0, 0, 0))
+            if not left:
+                return
+        offset, left = offset + size, left - size

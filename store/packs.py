@@ -1,0 +1,237 @@
+"""The bytes of a pack: heads, recipes and raw bodies to and from what the database holds (docs/format.md).
+
+Pure: bytes in, values out. `DamagedPack` is raised for whatever is not what was written.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import msgpack
+import zstandard
+
+from blocks.model import Capture, Headers, Recipe, Run
+
+MAX_READ_BYTES = 1 << 20
+"""Raw bodies that one page may need, its own pack's included, unless the page itself is larger."""
+
+RAW, ZSTD = 0, 1
+
+_UUID = re.compile(r"<urn:uuid:([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})>")
+_DIGEST_BYTES = 16
+
+
+class DamagedPack(ValueError):
+    """A pack's bytes are not what was written."""
+
+
+@dataclass(slots=True)
+class Head:
+    """Everything of a pack but its blocks; lists have one entry a capture. Captures carry no body here."""
+
+    needs: list[int] = field(default_factory=list)
+    captures: list[Capture] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)
+    recipes: list[bytes] = field(default_factory=list)
+    """Encoded runs, by `encode_runs` with `len(needs) + 1` sources."""
+
+    def recipe(self, slot: int) -> Recipe:
+        """Return the recipe of a capture; its sources are 0 for this pack and i for `needs[i - 1]`."""
+        return decode_runs(self.recipes[slot], len(self.needs) + 1)
+
+
+def encode_runs(runs: Iterable[tuple[int, int, int]], n_sources: int) -> bytes:
+    """Return runs of (source, offset, length) as bytes; their order is kept."""
+    out = bytearray()
+    expected = [0] * n_sources
+    for source, offset, length in runs:
+        delta = offset - expected[source]
+        number = (delta * 2 if delta >= 0 else -delta * 2 - 1) * n_sources + source
+        expected[source] = offset + length
+        for value in (number, length):
+            while value > 127:
+                out.append(value & 127 | 128)
+                value >>= 7
+            out.append(value)
+    return bytes(out)
+
+
+def decode_runs(data: bytes, n_sources: int) -> Recipe:
+    """Return the recipe that `encode_runs` was given. DamagedPack when the bytes are no runs."""
+    numbers: list[int] = []
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        if byte & 128:
+            shift += 7
+            if shift > 63:
+                raise DamagedPack("recipe: a number is too long")
+        else:
+            numbers.append(value)
+            value = shift = 0
+    if shift or len(numbers) % 2:
+        raise DamagedPack("recipe: it ends within a run")
+    expected = [0] * n_sources
+    runs = []
+    for number, length in zip(numbers[::2], numbers[1::2], strict=True):
+        zigzag, source = divmod(number, n_sources)
+        offset = expected[source] + (-(zigzag + 1) // 2 if zigzag & 1 else zigzag // 2)
+        if offset < 0:
+            raise DamagedPack("recipe: a run begins before its source")
+        expected[source] = offset + length
+        runs.append(Run(source, offset, length))
+    return Recipe(tuple(runs))
+
+
+def encode_head(head: Head) -> bytes:
+    """Return a head as raw bytes."""
+    fields: dict[bytes, int] = {}
+    captures = head.captures
+
+    def numbers(headers: Headers) -> list[int]:
+        return [fields.setdefault(part, len(fields)) for pair in headers for part in pair]
+
+    content = {
+        "needs": head.needs,
+        "urls": [c.url for c in captures],
+        "keys": [c.key for c in captures],
+        "times": [c.time for c in captures],
+        "waits": [c.time - c.request_time if c.request_time else 0 for c in captures],
+        "statuses": [c.status for c in captures],
+        "reasons": [c.reason for c in captures],
+        "versions": [c.http_version for c in captures],
+        "headers": [numbers(c.headers) for c in captures],
+        "codings": [c.coding for c in captures],
+        "varies": [numbers(c.vary) for c in captures],
+        "private": [c.private for c in captures],
+        "records": [_record_id(c.record_id) for c in captures],
+        "dates": [c.date for c in captures],
+        "digests": b"".join(head.digests),
+        "runs": head.recipes,
+        "fields": list(fields),
+    }
+    packed: bytes = msgpack.packb(content, unicode_errors="surrogatepass")
+    return packed
+
+
+def decode_head(raw: bytes) -> Head:
+    """Return the head that `encode_head` was given. DamagedPack when the bytes are none."""
+    try:
+        content: dict[str, Any] = msgpack.unpackb(raw, unicode_errors="surrogatepass")
+        fields: list[bytes] = content["fields"]
+        columns = (
+            *(content["urls"], content["keys"], content["times"], content["waits"], content["statuses"]),
+            *(content["reasons"], content["versions"], content["headers"], content["codings"]),
+            *(content["varies"], content["private"], content["records"], content["dates"]),
+        )
+        captures = [_capture(fields, *row) for row in zip(*columns, strict=True)]
+        joined: bytes = content["digests"]
+        digests = [joined[i : i + _DIGEST_BYTES] for i in range(0, len(joined), _DIGEST_BYTES)]
+        recipes: list[bytes] = content["runs"]
+        if not len(captures) == len(digests) == len(recipes):
+            raise DamagedPack("head: its lists differ in length")
+        return Head(content["needs"], captures, digests, recipes)
+    except DamagedPack:
+        raise
+    except Exception as error:  # msgpack and the columns fail in many ways; all mean the same
+        raise DamagedPack(f"head: {type(error).__name__}: {error}") from error
+
+
+def _capture(
+    fields: Sequence[bytes],
+    url: str,
+    key: str,
+    time: int,
+    wait: int,
+    status: int,
+    reason: bytes,
+    version: bytes,
+    headers: Sequence[int],
+    coding: str,
+    vary: Sequence[int],
+    private: bool,
+    record: bytes | str,
+    date: str,
+) -> Capture:
+    return Capture(
+        url,
+        time,
+        status,
+        _pairs(fields, headers),
+        b"",
+        coding,
+        reason,
+        version,
+        time - wait if wait else 0,
+        key,
+        _pairs(fields, vary),
+        private,
+        _written_id(record),
+        date,
+    )
+
+
+def _pairs(fields: Sequence[bytes], numbers: Sequence[int]) -> Headers:
+    return tuple((fields[a], fields[b]) for a, b in zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _record_id(written: str) -> bytes | str:
+    match = _UUID.fullmatch(written)
+    return bytes.fromhex("".join(match.groups())) if match else written
+
+
+def _written_id(record: bytes | str) -> str:
+    if isinstance(record, str):
+        return record
+    h = record.hex()
+    return f"<urn:uuid:{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}>"
+
+
+class Codec:
+    """Compresses raw heads and bodies at one zstd level. `base` is the raw body used as dictionary, or empty."""
+
+    def __init__(self, level: int, base: bytes = b"", *, window_log: int = 0) -> None:
+        options = {"window_log": window_log} if window_log else {}
+        parameters = zstandard.ZstdCompressionParameters.from_level(
+            level, write_checksum=True, write_content_size=True, **options
+        )
+        if base:
+            dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+            self._compressor = zstandard.ZstdCompressor(dict_data=dictionary, compression_params=parameters)
+        else:
+            self._compressor = zstandard.ZstdCompressor(compression_params=parameters)
+
+    def encode(self, raw: bytes) -> bytes:
+        """Return what is stored for a raw head or body."""
+        if raw:
+            packed = self._compressor.compress(raw)
+            if len(packed) < len(raw) + 8:
+                return bytes([ZSTD]) + packed
+        return bytes([RAW]) + raw + _checksum(raw)
+
+
+def decode(stored: bytes, base: bytes = b"", *, max_bytes: int = 1 << 31) -> bytes:
+    """Return a raw head or body. DamagedPack when it is not what was written, or the base is another one."""
+    if stored[:1] == bytes([RAW]):
+        raw, checksum = stored[1:-8], stored[-8:]
+        if _checksum(raw) != checksum:
+            raise DamagedPack("checksum differs")
+        return raw
+    if stored[:1] != bytes([ZSTD]):
+        raise DamagedPack(f"codec {stored[:1].hex() or 'missing'}: 00 or 01 expected")
+    try:
+        frame = stored[1:]
+        if zstandard.frame_content_size(frame) > max_bytes:
+            raise DamagedPack("frame declares more bytes than any pack has")
+        if not base:
+            return zstandard.ZstdDecompressor().decompress(frame)
+        dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        return zstandard.ZstdDecompressor(dict_data=dictionary).decompress(frame)
+    except zstandard.ZstdError as error:
+        raise DamagedPack(f"frame: {error}") from error
+
+
+def _checksum(raw: bytes) -> bytes:
+    return blake2b(raw, digest_size=8).digest()

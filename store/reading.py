@@ -1,0 +1,126 @@
+"""From rows to captures: heads and raw bodies, each kept in a bounded memory. Safe for several threads."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+from typing import Generic, TypeVar
+
+from sqlalchemy import Connection, select
+
+from blocks.model import Capture, body_digest, compose
+from store.base import DamagedPage, Record
+from store.models import Pack
+from store.packs import DamagedPack, Head, decode, decode_head
+
+V = TypeVar("V")
+
+HEAD_BYTES, RAW_BYTES = 16 << 20, 64 << 20
+"""What a reader keeps of heads and of raw bodies."""
+
+Key = tuple[int, int]
+"""A pack: its site and its id."""
+
+
+class Gone(Exception):
+    """A pack is not there any more: another process has moved its captures. Look the capture up again."""
+
+
+class Lru(Generic[V]):
+    """The most recently used values, up to a number of bytes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes, self._bytes = max_bytes, 0
+        self._values: OrderedDict[Key, tuple[V, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key) -> V | None:
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Key, value: V, size: int) -> None:
+        with self._lock:
+            self._bytes += size - self._values.pop(key, (None, 0))[1]
+            self._values[key] = value, size
+            while self._bytes > self._max_bytes and len(self._values) > 1:
+                self._bytes -= self._values.popitem(last=False)[1][1]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._values.clear()
+            self._bytes = 0
+
+
+class Reader:
+    """Reads packs of one store over the connections it is given."""
+
+    def __init__(self) -> None:
+        self._heads: Lru[Head] = Lru(HEAD_BYTES)
+        self._raws: Lru[bytes] = Lru(RAW_BYTES)
+
+    def forget(self) -> None:
+        """Drop all that is kept in memory."""
+        self._heads.clear()
+        self._raws.clear()
+
+    def head(self, connection: Connection, site: int, pack: int) -> Head:
+        """Return a pack's head. Gone when there is no such pack, DamagedPack when it cannot be read."""
+        found = self._heads.get((site, pack))
+        if found is not None:
+            return found
+        stored = connection.execute(select(Pack.head).where(Pack.site == site, Pack.id == pack)).scalar()
+        if stored is None:
+            raise Gone(f"pack {pack}")
+        raw = decode(stored)
+        head = decode_head(raw)
+        self._heads.put((site, pack), head, 4 * len(raw) + 500)
+        return head
+
+    def raw(self, connection: Connection, site: int, pack: int) -> bytes:
+        """Return a pack's raw body. Gone when there is no such pack, DamagedPack when it cannot be read."""
+        found = self._raws.get((site, pack))
+        if found is not None:
+            return found
+        row = connection.execute(
+            select(Pack.base, Pack.raw, Pack.body).where(Pack.site == site, Pack.id == pack)
+        ).first()
+        if row is None:
+            raise Gone(f"pack {pack}")
+        raw = decode(row.body, self.raw(connection, site, row.base) if row.base else b"")
+        if len(raw) != row.raw:
+            raise DamagedPack(f"pack {pack}: {row.raw} bytes expected, {len(raw)} found")
+        self._raws.put((site, pack), raw, len(raw))
+        return raw
+
+    def capture(self, connection: Connection, site: int, pack: int, slot: int) -> Capture:
+        """Return the capture in a slot with its body, whose digest is checked. DamagedPack when it differs."""
+        head = self.head(connection, site, pack)
+        recipe = head.recipe(slot)
+        packs = (pack, *head.needs)
+        try:
+            body = compose(recipe, _Sources(lambda source: self.raw(connection, site, packs[source])))
+        except (ValueError, IndexError) as error:
+            raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
+        if body_digest(body) != head.digests[slot]:
+            raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
+        return replace(head.captures[slot], body=body)
+
+
+class _Sources(dict[int, bytes]):
+    """Raw bodies by number of source, fetched when first asked for."""
+
+    def __init__(self, fetch: Callable[[int], bytes]) -> None:
+        self._fetch = fetch
+
+    def __missing__(self, source: int) -> bytes:
+        self[source] = raw = self._fetch(source)
+        return raw
+
+
+def damaged(record: Record, error: Exception) -> DamagedPage:
+    """Return the error that names the page."""
+    return DamagedPage(f"{record.capture.url}: capture {record.id} is damaged: {error}")

@@ -1,0 +1,225 @@
+"""Compaction: a site's live captures are written anew, in large strongly compressed packs; then the old packs go.
+
+Each new pack is one transaction that also moves its captures' rows to it, so a crash at any instant leaves every
+capture in exactly one place. Old packs go last, and only those that nothing needs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from blocks.model import Capture
+from store import totals
+from store.base import Plan
+from store.building import IN_COMPACTION, Builder, NewPack, base_pack
+from store.finding import CAPTURE, live_rows
+from store.known import Known
+from store.layout import choose_base
+from store.models import ARRIVAL, PRIVATE, Need, Pack, Site
+from store.packs import DamagedPack
+from store.reading import Gone
+from store.writing import insert_packs, take_ids
+
+if TYPE_CHECKING:
+    from store.sql import SqlStore
+
+REGION_BYTES = 256 << 20
+"""Bodies that one base serves at the most; a larger site has several, one after the other in the order of its URLs."""
+
+ATTEMPTS = 4
+
+
+class _Changed(Exception):
+    """Rows were deleted while their captures were being rewritten."""
+
+
+class _Rewriter:
+    """Rewrites one site."""
+
+    def __init__(self, store: SqlStore, site: int) -> None:
+        self._store, self._site = store, site
+        self._rows: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
+        self._places: list[tuple[int, int]] = []
+
+    def run(self) -> None:
+        """Rewrite all public captures that can be read; those that cannot stay where they are."""
+        old = self._survey()
+        for region in self._regions():
+            self._region(region)
+        self._drop(old)
+
+    def _survey(self) -> list[int]:
+        """Read which captures there are; return the packs they are in, and all others that are not private."""
+        store, site = self._store, self._site
+        ordered = []
+        with store.database.read() as connection:
+            query = select(Pack.id).where(Pack.site == site, Pack.kind != PRIVATE)
+            old = list(connection.execute(query).scalars())
+            for pack, rows in live_rows(connection, site, aliases=True).items():
+                if pack not in set(old):
+                    continue
+                for row in rows:
+                    self._rows[pack, row.slot].append(row)
+                try:
+                    head = store.reader.head(connection, site, pack)
+                except DamagedPack:
+                    continue
+                for slot in {row.slot for row in rows}:
+                    capture, size = head.captures[slot], head.recipe(slot).size
+                    ordered.append((capture.url, capture.time, pack, slot, size))
+        ordered.sort()
+        self._places = [(pack, slot) for *_, pack, slot, _ in ordered]
+        self._sizes = [size for *_, size in ordered]
+        return old
+
+    def _regions(self) -> Iterator[list[tuple[int, int]]]:
+        region: list[tuple[int, int]] = []
+        room = REGION_BYTES
+        for place, size in zip(self._places, self._sizes, strict=True):
+            if region and size > room:
+                yield region
+                region, room = [], REGION_BYTES
+            region.append(place)
+            room -= size
+        if region:
+            yield region
+
+    def _captures(self, region: list[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Capture]]:
+        """Yield the captures of a region that are undamaged, with their places."""
+        for place in region:
+            with self._store.database.read() as connection:
+                try:
+                    yield place, self._store.reader.capture(connection, self._site, *place)
+                except DamagedPack:
+                    continue
+
+    def _region(self, region: list[tuple[int, int]]) -> None:
+        store = self._store
+        known = Known(self._site, "", self._load)
+        blocks = choose_base(
+            lambda: (capture for _, capture in self._captures(region)), len(region), IN_COMPACTION.pack_bytes
+        )
+        if blocks and len(region) > 1:
+            self._base(known, blocks)
+        builder = Builder(known, self._numbers(), IN_COMPACTION)
+        waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for place, capture in self._captures(region):
+            builder.add(capture)
+            waiting[id(capture)].append(place)
+            self._write(builder, waiting)
+        builder.flush()
+        self._write(builder, waiting)
+        store.writer.forget()
+
+    def _base(self, known: Known, blocks: list[bytes]) -> None:
+        raw = b"".join(blocks)
+        number = next(self._numbers())
+        offset = 0
+        for block in blocks:
+            known.places[xxhash.xxh3_128_digest(block)] = number, offset
+            offset += len(block)
+        known.add_pack(number, raw)
+        known.base = number
+        with self._store.database.write() as connection:
+            insert_packs(connection, self._site, [base_pack(number, raw, len(blocks))])
+
+    def _write(self, builder: Builder, waiting: dict[int, list[tuple[int, int]]]) -> None:
+        """Write the packs that are closed, each with the rows of its captures."""
+        for pack in builder.take():
+            places = [waiting[id(capture)].pop(0) for capture in pack.captures]
+            with self._store.database.write() as connection:
+                insert_packs(connection, self._site, [pack])
+                self._move(connection, pack, places)
+
+    def _move(self, connection: Connection, pack: NewPack, places: list[tuple[int, int]]) -> None:
+        for slot, place in enumerate(places):
+            for row in self._rows[place]:
+                key = (CAPTURE.c.site == row.site, CAPTURE.c.url == row.url, CAPTURE.c.time == row.time)
+                query = update(CAPTURE).where(*key, CAPTURE.c.id == row.id, CAPTURE.c.pack == row.pack)
+                if connection.execute(query.values(pack=pack.id, slot=slot)).rowcount != 1:
+                    raise _Changed
+
+    def _drop(self, old: list[int]) -> None:
+        with self._store.database.write() as connection:
+            drop_packs(connection, self._site, old)
+
+    def _load(self, pack: int) -> bytes:
+        with self._store.database.read() as connection:
+            return self._store.reader.raw(connection, self._site, pack)
+
+    def _numbers(self) -> Iterator[int]:
+        while True:
+            with self._store.database.write() as connection:
+                last = take_ids(connection, 16)
+            yield from range(last - 16, last)
+
+
+def drop_packs(connection: Connection, site: int, candidates: list[int]) -> int:
+    """Delete those packs that hold no row and that no other pack needs; return how many."""
+    gone = set(candidates) - live_rows(connection, site, aliases=True).keys()
+    needs = connection.execute(select(Need.needs, Need.pack).where(Need.site == site)).all()
+    while True:
+        kept = {need.needs for need in needs if need.pack not in gone} & gone
+        if not kept:
+            break
+        gone -= kept
+    for table, column in ((Need, Need.pack), (Pack, Pack.id)):
+        numbers = sorted(gone)
+        for start in range(0, len(numbers), 500):
+            part = numbers[start : start + 500]
+            connection.execute(delete(table).where(table.site == site, column.in_(part)))
+    return len(gone)
+
+
+def rewrite(store: SqlStore, site: int) -> None:
+    """Write a site's captures anew and drop what is left over; then count it."""
+    for _ in range(ATTEMPTS):
+        try:
+            _Rewriter(store, site).run()
+            break
+        except (_Changed, Gone, IntegrityError):  # someone else deletes or compacts here: look again
+            store.writer.forget()
+    recount(store, site)
+
+
+def recount(store: SqlStore, site: int) -> None:
+    """Put a site's totals right, unless it is being written to all the time."""
+    for _ in range(ATTEMPTS):
+        try:
+            with store.database.read() as connection:
+                counted = totals.count(connection, store.reader, site)
+            with store.database.write() as connection:
+                if totals.put(connection, site, counted):
+                    return
+        except (DamagedPack, Gone):
+            return
+
+
+def compact(store: SqlStore, *, dry_run: bool) -> Plan:
+    """Rewrite the sites that have packs as they arrived."""
+    with store.database.read() as connection:
+        before = store.database.size(connection)
+        query = select(Pack.site, func.count().label("n")).where(Pack.kind == ARRIVAL).group_by(Pack.site)
+        sites = {row.site: int(row.n) for row in connection.execute(query)}
+        names = {row.id: row.name for row in connection.execute(select(Site.id, Site.name))}
+    notes = tuple(f"{names.get(site, site)}: {n} packs as they arrived" for site, n in sorted(sites.items()))
+    if dry_run:
+        return Plan(sum(sites.values()), 0, before, before, notes)
+    for site in sorted(sites):
+        rewrite(store, site)
+    return finish(store, Plan(sum(sites.values()), 0, before, before, notes))
+
+
+def finish(store: SqlStore, plan: Plan) -> Plan:
+    """Give room back to the disk, and say what was won."""
+    store.database.vacuum()
+    store.database.shrink()
+    with store.database.read() as connection:
+        after = store.database.size(connection)
+    return Plan(plan.rewrite, plan.drop, plan.bytes_before, after, plan.notes)

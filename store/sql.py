@@ -1,0 +1,99 @@
+"""The store on SQLite and Postgres: each method hands its work to the module that does it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from blocks.model import Capture, body_digest
+from blocks.site import site_of
+from store import checking, freshenings, removing, rewriting, totals
+from store.base import Finding, Freshening, Plan, Record, Stats
+from store.database import Database, meta
+from store.finding import Finder
+from store.reading import Reader
+from store.writing import Writer
+
+
+class SqlStore:
+    """A store in a database. Several processes may have it open at once; see `Store` for what methods promise."""
+
+    def __init__(self, database: Database, sites: Mapping[str, str] | None = None) -> None:
+        self.database = database
+        self.reader = Reader()
+        self._sites = dict(sites or {})
+        self.finder = Finder(database, self.reader, self._sites_of)
+        self.writer = Writer(database, self.reader, self._site_of)
+
+    def __repr__(self) -> str:
+        return f"<SqlStore: {self.database.name}>"
+
+    def _site_of(self, url: str) -> str:
+        return site_of(url, self._sites)
+
+    def _sites_of(self, url: str) -> tuple[str, ...]:
+        """A capture may be older than the setting that maps its site."""
+        return tuple(dict.fromkeys((site_of(url, self._sites), site_of(url))))
+
+    def keep(self, captures: Sequence[Capture]) -> list[int]:
+        return self.writer.keep(captures) if captures else []
+
+    def known(self, captures: Sequence[Capture]) -> list[bool]:
+        return [self._is_known(capture) for capture in captures]
+
+    def _is_known(self, capture: Capture) -> bool:
+        # rows have milliseconds: all captures of this one are looked at
+        records = self.finder.find(capture.url, before=capture.time, limit=1 << 16, after=capture.time)
+        identity = (capture.record_id, capture.url, capture.time, body_digest(capture.body))
+        return any((r.capture.record_id, r.capture.url, r.capture.time, r.digest) == identity for r in records)
+
+    def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
+        return self.finder.find(url, before=before, limit=limit)
+
+    def read(self, record: Record) -> Capture:
+        return self.finder.read(record)
+
+    def captures(self, pattern: str = "*") -> Iterator[Record]:
+        return self.finder.captures(pattern)
+
+    def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
+        records = self.finder.find(url, before=time, limit=1 << 16, after=time)
+        records = [r for r in records if r.capture.time == time and r.digest == digest]
+        self._put(dict.fromkeys(records, freshening))
+        return len(records)
+
+    def invalidate(self, url: str, before: int) -> int:
+        marks = {}
+        for record in self.finder.find(url, before=before, limit=1 << 30):
+            c = record.capture
+            fresh = record.freshening or Freshening(c.headers, c.request_time, c.time)
+            marks[record] = replace(fresh, invalid=True)
+        self._put(marks)
+        return len(marks)
+
+    def _put(self, marks: Mapping[Record, Freshening]) -> None:
+        if marks:
+            with self.database.write() as connection:
+                for record, freshening in sorted(marks.items(), key=lambda mark: (mark[0].place[0], mark[0].id)):
+                    freshenings.put(connection, record, freshening)
+
+    def purge(self, pattern: str, *, dry_run: bool = False) -> int:
+        return removing.purge(self, pattern, dry_run=dry_run)
+
+    def compact(self, *, dry_run: bool = False) -> Plan:
+        return rewriting.compact(self, dry_run=dry_run)
+
+    def collect(self, *, dry_run: bool = False) -> Plan:
+        return removing.collect(self, dry_run=dry_run)
+
+    def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:
+        return checking.check(self, repair=repair)
+
+    def stats(self) -> Stats:
+        with self.database.read() as connection:
+            return totals.stats(connection, self.database.size(connection))
+
+    def purges(self) -> int:
+        with self.database.read() as connection:
+            return int(meta(connection, "purges") or 0)
+
+    def close(self) -> None:
+        self.database.close()
