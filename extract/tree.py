@@ -8,7 +8,7 @@ nest as deep as they like.
 
 from dataclasses import dataclass
 
-from extract.markup import VOID, Scan, Tag, attributes_of
+from extract.markup import VOID, Scan, Tag, Text, attributes_of
 
 TEXT = "#text"
 DOCUMENT = "#document"
@@ -44,9 +44,10 @@ _P_BARRIERS = ("table", *_CELL, "button", "caption", "object")
 class Tree:
     """Nodes in document order; node 0 is the document. All lists have one length, n_nodes.
 
-    `names` are element names in lower case, `#text` for text; `parents` are indices, -1 for the document; `starts`
-    and `ends` are offsets in the source, end tag included; `tags` is the start tag, None for text; `sizes` is the
-    number of nodes in the subtree, the node itself included, so that `range(n + 1, n + sizes[n])` are below `n`.
+    `names` are element names in lower case, `#text` for text that is not all white space; `parents` are indices, -1
+    for the document; `starts` and `ends` are offsets in the source, end tag included; `tags` is the start tag, None
+    for text; `sizes` is the number of nodes in the subtree, the node itself included, so that
+    `range(n + 1, n + sizes[n])` are below `n`.
     """
 
     names: list[str]
@@ -95,6 +96,10 @@ class _Builder:
         self.open.setdefault(name, []).append(len(self.stack))
         self.stack.append(node)
 
+    def text(self, source: str, text: Text) -> None:
+        if not source[text.start : text.end].isspace():
+            self.add(TEXT, text.start, text.end, None)
+
     def top(self, names: tuple[str, ...]) -> int:
         """Return the highest place in the stack of an open element of these names, -1 for none."""
         return max((self.open[name][-1] for name in names if self.open.get(name)), default=-1)
@@ -141,7 +146,7 @@ def build_tree(source: str, scanned: Scan) -> Tree:
     texts, n_texts, at = scanned.texts, len(scanned.texts), 0
     for tag in scanned.tags:
         while at < n_texts and texts[at].start < tag.start:
-            builder.add(TEXT, texts[at].start, texts[at].end, None)
+            builder.text(source, texts[at])
             at += 1
         if tag.closing:
             builder.end_tag(tag)
@@ -152,6 +157,6 @@ def build_tree(source: str, scanned: Scan) -> Tree:
         else:
             builder.push(tag.name, tag.start, tag.end, tag)
     for text in texts[at:]:
-        builder.add(TEXT, text.start, text.end, None)
+        builder.text(source, text)
     builder.close(0, len(source))
     return builder.tree

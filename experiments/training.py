@@ -1,0 +1,126 @@
+"""Training of the support vector machines, with scikit-learn; what it leaves is applied by `extract.svm` with numpy.
+
+The models that the program ships are trained on the WCXB development split (CC-BY-4.0) and on nothing else.
+"""
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.datasets import Sample, load
+from extract.cover import ink, sums
+from extract.mountain import Shape, cells_of, gamma_of, ridges_of
+from extract.protocol import MissingExtra, Page
+from extract.svm import RbfSvm
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+FOLDS_MOUNTAIN = 4
+"""Of the cross validation (Bing et al. 2008, section 4)."""
+
+MAX_ROWS = 1000
+"""Training rows of the RBF machine: its support vectors are shipped and cost time at every page."""
+
+SHIPPED_PAGES = 400
+
+SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A machine, its mean accuracy in cross validation, and on how many rows it was trained."""
+
+    machine: Any
+    accuracy: float
+    n_rows: int
+
+
+def sklearn() -> Any:
+    """Return scikit-learn's svm module. MissingExtra, in a sentence, without it."""
+    try:
+        from sklearn import svm
+    except ImportError as exc:
+        raise MissingExtra("training needs scikit-learn: pip install 'pagemason[experiments]'") from exc
+    return svm
+
+
+def ridge_rows(samples: Iterable[Sample], shape: Shape = Shape()) -> tuple[Floats, Flags]:  # noqa: B008 (frozen)
+    """Return the features of the ridges of pages, shape (n, 4), and which are primary, by the block labels."""
+    rows: list[tuple[float, ...]] = []
+    primary: list[bool] = []
+    for sample in samples:
+        cells = cells_of(sample.page)
+        ridges, _ = ridges_of(cells, gamma_of(sample.page), shape)
+        spans = [(cells[ridge.first].start, cells[ridge.last - 1].end) for ridge in ridges]
+        rows.extend(ridge.features for ridge in ridges)
+        primary.extend(content_shares(sample.page, sample.labels, spans) > 0.5)
+    return np.array(rows, dtype=np.float64).reshape(-1, 4), np.array(primary, dtype=np.bool_)
+
+
+def content_shares(page: Page, labels: Sequence[bool | None], spans: Sequence[tuple[int, int]]) -> Floats:
+    """Return which share of each span's visible characters lies in content blocks, 0.0 to 1.0."""
+    visible = ink(page)
+    wanted = np.repeat(np.array([bool(label) for label in labels]), np.diff(page.starts)) & visible
+    edges = [edge for span in spans for edge in span]
+    both = [sums(values, edges)[::2] if edges else np.zeros(0) for values in (wanted, visible)]
+    shares: Floats = both[0] / np.maximum(both[1], 1)
+    return shares
+
+
+def train_mountain(rows: Floats, primary: Flags, max_rows: int = MAX_ROWS) -> Trained:
+    """Return the ridge classifier of labelled ridges. ValueError unless there are both kinds in each fold.
+
+    Departure: both kinds weigh the same, because how many ridges of a page are primary differs from corpus to corpus.
+    """
+    svm = sklearn()
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    if min(primary.sum(), (~primary).sum()) < FOLDS_MOUNTAIN:
+        raise ValueError(f"{int(primary.sum())} primary of {len(primary)} ridges: at least 4 of either kind expected")
+    chosen = np.random.default_rng(SEED).permutation(len(rows))[:max_rows]
+    machine = svm.SVC(kernel="rbf", C=1.0, gamma="scale", class_weight="balanced", random_state=SEED)
+    folds = StratifiedKFold(FOLDS_MOUNTAIN, shuffle=True, random_state=SEED)
+    accuracy = float(cross_val_score(machine, rows[chosen], primary[chosen], cv=folds).mean())
+    machine.fit(rows[chosen], primary[chosen])
+    vectors = tuple(tuple(map(float, vector)) for vector in machine.support_vectors_)
+    coefficients = tuple(map(float, machine.dual_coef_[0]))
+    rbf = RbfSvm(vectors, coefficients, float(machine.intercept_[0]), float(machine._gamma))
+    return Trained(rbf, accuracy, len(chosen))
+
+
+def weights_module(machine: RbfSvm, title: str) -> str:
+    """Return the source of a module with the machine as `UNIVERSAL`, numbers rounded to four digits."""
+    values = {
+        "bias": round(machine.bias, 4),
+        "gamma": round(machine.gamma, 4),
+        "coefficients": [round(value, 4) for value in machine.coefficients],
+        "vectors": [[round(value, 4) for value in vector] for vector in machine.vectors],
+    }
+    lines = textwrap.wrap(json.dumps(values), 118, break_long_words=False, break_on_hyphens=False)
+    head = f'"""{title}"""\n\nimport json\n\nfrom extract.svm import RbfSvm\n\n'
+    return head + 'UNIVERSAL = RbfSvm.of(\n    json.loads("""\n' + "\n".join(lines) + '\n""")\n)\n'
+
+
+def main() -> None:
+    """Train what is shipped: `python -m experiments.training wcxb-dev.warc.gz extract/mountain_weights.py`."""
+    corpus, target = map(Path, sys.argv[1:3])
+    data = load(corpus)
+    chosen = np.random.default_rng(SEED).permutation(len(data.samples))[:SHIPPED_PAGES]
+    trained = train_mountain(*ridge_rows(data.samples[index] for index in sorted(chosen.tolist())))
+    title = (
+        f"The universal ridge classifier: {trained.n_rows} ridges of {len(chosen)} pages of {data.name} (CC-BY-4.0)."
+    )
+    target.write_text(weights_module(trained.machine, title))
+    print(f"accuracy {trained.accuracy:.3f} in {FOLDS_MOUNTAIN}-fold cross validation, SHA-256 {data.digests}")
+
+
+if __name__ == "__main__":
+    main()
