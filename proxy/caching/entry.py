@@ -33,7 +33,7 @@ def remember(
     if lifetime is None:
         lifetime = freshness.heuristic(response.status, fields, directives, response.time, policy)
     born = response.time - freshness.initial_age(fields, response.request_time, response.time)
-    names = vary.names(fields)
+    names = vary.selecting(fields, coding)
     unusable = invalid or directives.no_cache or names is None
     fresh_until = born + lifetime
     return Stored(
@@ -80,10 +80,10 @@ def freshen(stored: Stored, response: Response, policy: Policy) -> Stored:
     them, nobody else.
     """
     headers = updated(stored.headers, response.headers)
-    fields = index(headers)
+    fields = index(headers)  # its Vary is the stored one
     directives, _ = freshness.control(fields, policy)
     kept_back = directives.private or (directives.no_store and not directives.must_understand)
-    named = vary.names(index(response.headers))
-    withdrawn = kept_back or named is None or not set(named) <= set(stored.selecting)
+    named, known = vary.names(index(response.headers)), vary.names(fields)
+    withdrawn = kept_back or named is None or known is None or not set(named) <= set(known)
     renewed = Response(stored.status, headers, response.request_time, response.time)
     return remember(renewed, stored.vary, policy, coding=stored.coding, invalid=withdrawn, ref=stored.ref)

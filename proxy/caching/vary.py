@@ -35,21 +35,29 @@ def selecting_fields(request: Headers, response: Headers) -> Headers:
     return tuple(pair for pair in request if pair[0].lower() in wanted) if wanted else ()
 
 
+def selecting(fields: Index, coding: str) -> tuple[bytes, ...] | None:
+    """Return the request fields that select a response as it is kept, with `coding` removed; None for `*`.
+
+    Accept-Encoding does not select a body that has no coding any more, or never had one: it is coded again for each
+    client.
+    """
+    named = names(fields)
+    if named and (coding or b"content-encoding" not in fields):
+        return tuple(name for name in named if name != b"accept-encoding")
+    return named
+
+
 def matches(stored: Stored, request: Headers, *, match_language: bool = False) -> bool:
     """Tell whether a stored response was selected by the same request fields.
 
     Two values are the same when they differ in white space, in how they are split over lines, or, for fields whose
-    members have no order, in their order. Accept-Encoding does not select among bodies whose coding was removed:
-    they are coded again for each client.
+    members have no order, in their order.
     """
     return all(_same(stored, name, request, match_language=match_language) for name in stored.selecting)
 
 
 def _same(stored: Stored, name: bytes, request: Headers, *, match_language: bool) -> bool:
-    asked = values(request, name)
-    if name == b"accept-encoding" and (stored.coding or not values(stored.headers, b"content-encoding")):
-        return True
-    kept = values(stored.vary, name)
+    asked, kept = values(request, name), values(stored.vary, name)
     if bool(asked) != bool(kept):
         return False
     if asked == kept or normal(name, b",".join(asked)) == normal(name, b",".join(kept)):
