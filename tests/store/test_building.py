@@ -1,0 +1,91 @@
+"""Packs as they arrive: what reading one page may cost, and that equal digests are not taken for equal blocks."""
+
+import itertools
+
+import pytest
+
+from blocks.model import Capture
+from store.building import ON_ARRIVAL, Builder, NewPack
+from store.known import Known
+from store.packs import MAX_READ_BYTES, decode, decode_head
+from tests.store.conftest import page
+
+
+def builder() -> Builder:
+    return Builder(Known(1, "a.test", lambda number: b""), itertools.count(1))
+
+
+def build(captures: list[Capture]) -> list[NewPack]:
+    made = builder()
+    for capture in captures:
+        made.add(capture)
+    made.flush()
+    return made.take()
+
+
+def noise(seed: int, n_blocks: int, size: int = 400) -> bytes:
+    """Return blocks that occur nowhere else."""
+    return b"".join(b"<p>%0*d" % (size, seed * 1_000_003 + i) for i in range(n_blocks))
+
+
+def needed(packs: list[NewPack]) -> list[int]:
+    """Return for each capture the raw bytes that reading it decompresses."""
+    raw = {pack.id: pack.raw for pack in packs}
+    costs = []
+    for pack in packs:
+        head = decode_head(decode(pack.head))
+        for slot in range(len(head.captures)):
+            sources = {(pack.id, *head.needs)[run.source] for run in head.recipe(slot).runs}
+            bases = {p.base for p in packs if p.id in sources and p.base}
+            costs.append(sum(raw[number] for number in sources | bases))
+    return costs
+
+
+def test_a_page_needs_a_bounded_number_of_bytes() -> None:
+    """A page with one block of each of fifty packs refers to those it can afford and keeps the other blocks again."""
+    pages = [page(f"http://a.test/{i}", noise(i, 300)) for i in range(50)]
+    mixture = b"".join(noise(i, 1) for i in range(50))
+    packs = build([*pages, page("http://a.test/mix", mixture)])
+    assert len(packs) > 40
+    assert max(needed(packs)) <= MAX_READ_BYTES
+    *_, last = packs
+    head = decode_head(decode(last.head))
+    assert 1 <= len(head.needs) < 16
+
+
+def test_packs_close_at_their_size() -> None:
+    packs = build([page(f"http://a.test/{i}", noise(i, 50)) for i in range(40)])
+    assert all(pack.raw <= ON_ARRIVAL.pack_bytes for pack in packs)
+    assert len(packs) > 1
+
+
+def test_a_page_larger_than_a_pack_has_one_of_its_own() -> None:
+    packs = build([page(body=noise(1, 1)), page("http://a.test/2", noise(2, 5000))])
+    assert [len(pack.captures) for pack in packs] == [1, 1]
+
+
+def test_a_private_capture_shares_nothing() -> None:
+    public, private = page(body=noise(1, 40)), page(body=noise(1, 40), private=True)
+    packs = build([public, private, public])
+    alone = next(pack for pack in packs if pack.captures == (private,))
+    assert (alone.base, alone.needs, alone.raw) == (None, (), len(private.body))
+    assert all(alone.id not in pack.needs for pack in packs)
+
+
+def test_blocks_with_equal_digests_and_other_bytes_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if someone had found a collision of xxh3-128: every block of a size has the same digest."""
+    monkeypatch.setattr("xxhash.xxh3_128_digest", lambda data: b"%016d" % len(data))
+    captures = [page(f"http://a.test/{i}", b"<p>%04d<p>%04d<p>menu" % (i, 2 * i)) for i in range(30)]
+    made = builder()
+    for capture in captures:
+        made.add(capture)
+        made.flush()
+    packs = made.take()
+    raws: dict[int, bytes] = {}
+    for pack in packs:
+        raws[pack.id] = decode(pack.body, raws.get(pack.base or 0, b""))
+    for pack, capture in zip(packs, captures, strict=True):
+        head = decode_head(decode(pack.head))
+        sources = (pack.id, *head.needs)
+        body = b"".join(raws[sources[r.source]][r.offset : r.offset + r.length] for r in head.recipe(0).runs)
+        assert body == capture.body

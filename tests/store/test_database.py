@@ -1,0 +1,148 @@
+"""Opening: what is a store, what is none, what another version wrote; and the schema."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+
+from migrations.run import config
+from store.base import NotAStore, StoreTooNew, StoreUnavailable
+from store.database import Database
+from store.models import SCHEMA
+from store.opening import open_store
+from tests.store.conftest import page, site_pages
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("nonsense", "no SQLAlchemy URL"),
+        ("", "no SQLAlchemy URL"),
+        ("mysql://a/b", "not supported"),
+        ("sqlite://", "a path expected"),
+        ("sqlite:///:memory:", "a path expected"),
+        ("sqlite:////proc/none/x.db", "proc"),
+    ],
+)
+def test_a_url_of_no_store_is_refused(url: str, reason: str) -> None:
+    with pytest.raises(NotAStore, match=reason):
+        open_store(url)
+
+
+def test_a_missing_store_is_made_only_when_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "x.db"
+    with pytest.raises(NotAStore, match="no store there"):
+        open_store(f"sqlite:///{path}", create=False)
+    assert not path.exists()
+    open_store(f"sqlite:///{path}").close()
+    assert oct(path.stat().st_mode & 0o777) == "0o600"
+
+
+@pytest.mark.parametrize("content", [b"hello, I am no database at all", b"PK\x03\x04" * 100])
+def test_another_kind_of_file_is_refused_and_untouched(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.db"
+    path.write_bytes(content)
+    with pytest.raises(NotAStore, match="not an SQLite file"):
+        open_store(f"sqlite:///{path}")
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "create table page(url)",
+        "create table alembic_version(version_num); insert into alembic_version values('9')",
+        "pragma application_id=1; create table meta(name, value)",
+        "create table meta(name,value); create table site(id); create table pack(id); create table need(id);"
+        "create table capture(id); create table freshening(id); create table alembic_version(version_num)",
+    ],
+)
+def test_a_database_of_another_program_is_refused_and_untouched(tmp_path: Path, script: str) -> None:
+    path = tmp_path / "x.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(script)
+    connection.close()
+    before = sqlite3.connect(path).execute("select sql from sqlite_schema").fetchall()
+    with pytest.raises(NotAStore, match="another program"):
+        open_store(f"sqlite:///{path}")
+    assert sqlite3.connect(path).execute("select sql from sqlite_schema").fetchall() == before
+
+
+def test_a_postgres_database_of_another_program_is_refused(pg_url: str) -> None:
+    engine = create_engine(pg_url)
+    with engine.begin() as connection:
+        connection.execute(text("create table orders (id int)"))
+    with pytest.raises(NotAStore, match="another program"):
+        open_store(pg_url)
+    engine.dispose()
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="postgresql"):
+        open_store(f"postgresql+psycopg://postgres@/x?host={tmp_path}")
+
+
+def test_a_newer_store_is_refused_and_untouched(database_url: str) -> None:
+    open_store(database_url).close()
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("update alembic_version set version_num = '9999'"))
+    with pytest.raises(StoreTooNew, match=r"9999.*newer Pagemason"):
+        open_store(database_url)
+    engine.dispose()
+
+
+def test_models_and_migrations_agree(database_url: str) -> None:
+    open_store(database_url).close()
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        command.check(config(connection))
+        assert ScriptDirectory.from_config(config(connection)).get_current_head() == SCHEMA
+    engine.dispose()
+
+
+def test_the_file_is_made_so_that_it_can_shrink_and_forget(tmp_path: Path) -> None:
+    open_store(f"sqlite:///{tmp_path}/x.db").close()
+    database = Database(f"sqlite:///{tmp_path}/x.db")
+    with database.write() as connection:
+        values = {
+            name: connection.exec_driver_sql(f"pragma {name}").scalar()
+            for name in ("auto_vacuum", "secure_delete", "journal_mode", "synchronous", "foreign_keys")
+        }
+    database.close()
+    assert values == {"auto_vacuum": 2, "secure_delete": 1, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+
+
+def test_a_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write any file")
+    path = tmp_path / "x.db"
+    open_store(f"sqlite:///{path}").close()
+    path.chmod(0o400)
+    with pytest.raises(StoreUnavailable):
+        open_store(f"sqlite:///{path}").keep([page()])
+
+
+def test_the_bytes_on_disk_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    store = open_store(f"sqlite:///{path}")
+    store.keep(site_pages(20))
+    store.compact()
+    ondisk = store.stats().bytes.ondisk
+    assert ondisk == path.stat().st_size + Path(f"{path}-wal").stat().st_size
+    store.close()
+
+
+def test_a_purge_of_everything_shrinks_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    store = open_store(f"sqlite:///{path}")
+    empty = store.stats().bytes.ondisk
+    store.keep([page(f"http://a.test/{i}", os.urandom(30_000)) for i in range(20)])
+    assert store.stats().bytes.ondisk > 10 * empty
+    store.purge("*")
+    assert store.stats().bytes.ondisk <= 1.2 * empty
+    store.close()
