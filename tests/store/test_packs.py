@@ -41,10 +41,8 @@ def test_a_flipped_bit_is_found(data: st.DataObject) -> None:
     raw = data.draw(st.sampled_from([b"short", b"<p>some text " * 40, bytes(range(256))]))
     stored = bytearray(Codec(3).encode(raw))
     stored[data.draw(st.integers(0, len(stored) - 1))] ^= 1 << data.draw(st.integers(0, 7))
-    try:
+    with contextlib.suppress(DamagedPack):
         assert decode(bytes(stored)) == raw  # a bit that means nothing
-    except DamagedPack:
-        pass
 
 
 def test_another_base_is_noticed() -> None:
