@@ -64,7 +64,7 @@ class Receiving:
         entry = chosen.ref if chosen is not None else None
         if not isinstance(entry, Entry):
             return
-        new = freshen(entry.stored, response, self._policy)
+        new = freshen(entry.stored, exchange.request, response, self._policy)
         stored = self._holdings.freshen(entry, Freshening(new.headers, new.request_time, new.time, new.invalid))
         exchange.result = "revalidated"
         status = cache_status(fwd=exchange.fwd, fwd_status=304, stored=stored)

@@ -6,9 +6,9 @@ A request's way, with the names to call:
 2. `decide(candidates, request, now, policy)` with the `Stored` values kept under that key: a `Decision`.
 3. HIT, REFRESH: `answer(stored, request, size, now, coding)`, with the `coding_for` the client. REFRESH fetches
    with `refreshing(request.headers, stored)` besides.
-4. VALIDATE: forward with `conditional(request.headers, [stored])`. A 304 gives `freshen(stored, response, policy)`,
-   whose `headers` and times are to be kept and which answers the client as a hit does. On failure see
-   `usable_on_error`. A 200 to a HEAD: see `head_agrees`.
+4. VALIDATE: forward with `conditional(request.headers, [stored])`. A 304 gives
+   `freshen(stored, request, response, policy)`, whose `headers` and times are to be kept and which answers the
+   client as a hit does. On failure see `usable_on_error`. A 200 to a HEAD: see `head_agrees`.
 5. Otherwise `judge(request, response, policy)` says whether the response may be stored,
    `selecting_fields(request.headers, response.headers)` which request fields to keep with it (`Capture.vary`), and
    `remember(response, selecting, policy)` makes a `Stored` of it. `may_wait` and `shares`: one fetch for many.

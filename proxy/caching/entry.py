@@ -1,12 +1,14 @@
 """From a response to a Stored: what can be worked out before a request asks for it (RFC 9111, sections 3, 4.2)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from blocks.model import Headers
 from proxy.caching import dates, freshness, vary
 from proxy.caching.fields import Index, end_to_end, index, without
-from proxy.caching.model import Policy, Response, Stored
+from proxy.caching.model import Policy, Request, Response, Stored
 from proxy.caching.negotiation import recoded
+from proxy.caching.storing import personal
 from proxy.caching.validation import updated
 
 NOT_SERVED = frozenset((b"age", b"content-length", b"set-cookie"))
@@ -73,17 +75,21 @@ def _last_modified(lines: Sequence[bytes], time: int) -> int | None:
     return dates.parse(lines[0], time) if len(lines) == 1 else None
 
 
-def freshen(stored: Stored, response: Response, policy: Policy) -> Stored:
-    """Return a stored response after a 304, or a HEAD that agrees, with `updated` fields and new times (4.3.4, 4.3.5).
+def freshen(stored: Stored, request: Request, response: Response, policy: Policy) -> Stored:
+    """Return a stored response after a 304, or a HEAD that agrees, to `request` (sections 4.3.4 and 4.3.5).
 
-    It comes back invalid when the new fields forbid to keep it: it may answer the client whose request brought
-    them, nobody else.
+    With `updated` fields and new times, as a rule. `stored` itself when the fields may be meant for the one who
+    asked: they are for nobody else. Invalid and otherwise as it was when they forbid to keep it: then it is
+    validated for every client from now on.
     """
     headers = updated(stored.headers, response.headers)
-    fields = index(headers)  # its Vary is the stored one
+    said, fields = index(response.headers), index(headers)
     directives, _ = freshness.control(fields, policy)
-    kept_back = directives.private or (directives.no_store and not directives.must_understand)
-    named, known = vary.names(index(response.headers)), vary.names(fields)
-    withdrawn = kept_back or named is None or known is None or not set(named) <= set(known)
+    if personal(request, said, directives, policy):
+        return stored
+    named, known = vary.names(said), vary.names(fields)
+    forbidden = directives.private or (directives.no_store and not directives.must_understand)
+    if forbidden or named is None or known is None or not set(named) <= set(known):
+        return replace(stored, invalid=True, fresh_until=0)
     renewed = Response(stored.status, headers, response.request_time, response.time)
-    return remember(renewed, stored.vary, policy, coding=stored.coding, invalid=withdrawn, ref=stored.ref)
+    return remember(renewed, stored.vary, policy, coding=stored.coding, ref=stored.ref)

@@ -33,7 +33,9 @@ def judge(request: Request, response: Response, policy: Policy) -> Judgement:
     if request.method == "POST" and not _is_own_page(request, fields, lifetime):
         return Judgement(Keeping.NEVER, "method POST")
     why = _forbidden(request, response.status, fields, directives, lifetime)
-    why = why or _personal(request, response, fields, directives, policy)
+    why = why or personal(request, fields, directives, policy)
+    if not why and b"cookie" in request.special and _is_deceptive(request.url, fields, response.beginning):
+        why = "a page under the name of a static file"
     return Judgement(Keeping.PRIVATE, why) if why else _OK
 
 
@@ -87,8 +89,8 @@ def _forbidden(request: Request, status: int, fields: Index, directives: Directi
     return ""
 
 
-def _personal(request: Request, response: Response, fields: Index, directives: Directives, policy: Policy) -> str:
-    """Return why a response may be meant for one person, "" when nothing says so.
+def personal(request: Request, fields: Index, directives: Directives, policy: Policy) -> str:
+    """Return why a response may be meant for the one who asked, "" when nothing says so.
 
     RFC 9111 restrains a shared cache for Authorization only (section 3.5). Cookies are a login at least as often,
     so they restrain this one as well, until the settings say otherwise.
@@ -99,11 +101,9 @@ def _personal(request: Request, response: Response, fields: Index, directives: D
             return "request with Authorization"
     if b"set-cookie" in fields and not policy.store_set_cookie:
         return "Set-Cookie"
-    if b"cookie" in request.special:
-        if _is_deceptive(request.url, fields, response.beginning):
-            return "a page under the name of a static file"
-        if not policy.store_with_cookie and is_login(request.special[b"cookie"], policy.cookies_ignored):
-            return "request with a cookie"
+    cookie = request.special.get(b"cookie")
+    if cookie is not None and not policy.store_with_cookie and is_login(cookie, policy.cookies_ignored):
+        return "request with a cookie"
     return ""
 
 

@@ -89,7 +89,7 @@ def test_no_rule_raises(
     caching.conditional(second.headers, [stored, other])
     caching.selected([stored, other], new)
     caching.head_agrees(stored, new)
-    caching.freshen(stored, new, policy)
+    caching.freshen(stored, second, new, policy)
     caching.shares(stored, second, now, policy)
     caching.may_wait(second, policy)
     caching.usable_on_error(stored, second, now, policy, new.status)
@@ -251,6 +251,6 @@ def test_long_values_cost_little(value: bytes) -> None:
     caching.decide([stored, stored], request, T, policy)
     caching.answer(stored, request, 10, T)
     caching.coding_for(caching.remember(response, (), policy, coding="gzip"), request, ("gzip",))
-    caching.freshen(stored, response, policy)
+    caching.freshen(stored, request, response, policy)
     caching.nearest([stored], request.headers)
     assert time.process_time() - started < 2.0

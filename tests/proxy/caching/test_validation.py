@@ -57,27 +57,45 @@ def test_other_fields_are_updated(name: str) -> None:
 
 def test_a_304_makes_the_response_fresh_again() -> None:
     stored = keep("Cache-Control: max-age=60", 'ETag: "a"', "Age: 50", "Foo: 1", date=-100)
-    fresh = freshen(stored, reply("Cache-Control: max-age=30", date=0), POLICY)
+    fresh = freshen(stored, get(), reply("Cache-Control: max-age=30", date=0), POLICY)
     assert (fresh.age_seconds(T), fresh.lifetime, fresh.etag) == (0, 30_000_000, b'"a"')
     assert decide([fresh], get(), after(29), POLICY).action is Action.HIT
     assert (b"Foo", b"1") in fresh.headers
 
 
 def test_a_304_that_says_nothing_keeps_the_lifetime() -> None:
-    fresh = freshen(keep("Cache-Control: max-age=60", date=-100), reply(date=None), POLICY)
+    fresh = freshen(keep("Cache-Control: max-age=60", date=-100), get(), reply(date=None), POLICY)
     assert (fresh.age_seconds(T), fresh.lifetime) == (0, 60_000_000)
 
 
 @pytest.mark.parametrize("line", ["Cache-Control: private", "Cache-Control: no-store", "Vary: Cookie", "Vary: *"])
-def test_a_304_that_forbids_sharing_leaves_a_response_that_nobody_else_gets(line: str) -> None:
-    fresh = freshen(keep("Cache-Control: max-age=60", 'ETag: "a"'), reply(line), POLICY)
-    assert fresh.invalid
+def test_a_304_that_forbids_sharing_leaves_a_response_that_is_always_validated(line: str) -> None:
+    stored = keep("Cache-Control: max-age=60", 'ETag: "a"')
+    fresh = freshen(stored, get(), reply(line, "X-Of: someone"), POLICY)
+    assert (fresh.invalid, fresh.headers) == (True, stored.headers)
     assert decide([fresh], get(), after(0), POLICY).action is Action.VALIDATE
+
+
+@pytest.mark.parametrize(
+    ("asked", "line", "expected"),
+    [
+        ("X: 1", "X-Of: anyone", True),
+        ("Cookie: a=b", "X-Of: someone", False),
+        ("Cookie: _ga=b", "X-Of: anyone", True),
+        ("X: 1", "Set-Cookie: a=b", False),
+        ("Authorization: x", "X-Of: someone", False),
+        ("Authorization: x", "Cache-Control: public", True),
+    ],
+)
+def test_a_304_for_one_person_changes_nothing_for_others(asked: str, line: str, expected: bool) -> None:
+    stored, policy = keep("Cache-Control: max-age=60"), Policy(cookies_ignored=("_ga",))
+    fresh = freshen(stored, get(asked), reply(line), policy)
+    assert (fresh is not stored) is expected
 
 
 def test_an_invalidated_response_that_was_validated_is_used_again() -> None:
     stored = keep("Cache-Control: max-age=60")
-    assert not freshen(stored, reply(), POLICY).invalid
+    assert not freshen(stored, get(), reply(), POLICY).invalid
 
 
 @pytest.mark.parametrize(
