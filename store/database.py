@@ -160,7 +160,7 @@ def parse(url: str) -> URL:
 def _look_at_file(path: Path, name: str, *, create: bool) -> None:
     try:
         with path.open("rb") as file:
-            start = file.read(16)
+            start = file.read(100)
     except FileNotFoundError:
         if not create:
             raise NotAStore(f"{name}: no store there") from None
@@ -168,8 +168,13 @@ def _look_at_file(path: Path, name: str, *, create: bool) -> None:
         return
     except OSError as error:
         raise NotAStore(f"{name}: {error.strerror or error}") from error
-    if start and start != b"SQLite format 3\0":
+    if start and not start.startswith(b"SQLite format 3\0"):
         raise NotAStore(f"{name}: not an SQLite file")
+    # Opening a file sets its journal mode, so another program's is told by its header alone: schema cookie at 40,
+    # application id at 68 (both 0 while all that was written to a new store is still in its WAL).
+    schema, application = start[40:44].strip(b"\0"), int.from_bytes(start[68:72], "big")
+    if application not in (0, APPLICATION_ID) or (schema and not application):
+        raise NotAStore(f"{name}: a database of another program, a Pagemason store expected")
     if not start and not create:
         raise NotAStore(f"{name}: an empty file, a Pagemason store expected")
 

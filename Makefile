@@ -1,0 +1,52 @@
+# make install   .venv/bin/pagemason, from this checkout, with the versions in constraints.txt
+# make run       the proxy and its dashboard; ARGS="--mode offline" are passed on
+# make test      all tests, on SQLite and a real PostgreSQL; ARGS="-k warc" are passed on to pytest
+# make check     ruff, ruff format, mypy --strict
+# make bench     our speed beside the peers'; CORPORA=folder of WARC files
+# make clean     removes .venv
+
+# The first Python that is new enough. pyenv leaves commands in the path that do not run, so each is tried.
+PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
+	$(shell $(p) -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null && echo $(p))))
+VENV := .venv
+PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+LOCKED := pyproject.toml constraints.txt
+CORPORA ?= $(wildcard ../shared/corpora)
+
+.PHONY: install run test check bench clean
+.DEFAULT_GOAL := install
+
+install: $(VENV)/.installed
+
+run: $(VENV)/.installed
+	@exec $(VENV)/bin/pagemason run $(ARGS)
+
+test: $(VENV)/.installed-for-tests
+	$(VENV)/bin/python -m pytest -rs $(ARGS)
+
+check: $(VENV)/.installed-for-tests
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+bench: $(VENV)/.installed-for-tests
+	$(VENV)/bin/python -m bench.importing $(wildcard $(CORPORA)/*.warc.gz)
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Pagemason needs Python 3.11 or newer: none found. PYTHON=/path/to/python3 names one."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+		echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(LOCKED) | $(VENV)/bin/python
+	@echo "Installing Pagemason into $(VENV) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-for-tests: $(LOCKED) | $(VENV)/bin/python
+	@echo "Installing Pagemason and what its tests need into $(VENV) ..."
+	@$(PIP) --editable '.[dev,experiments]'
+	@touch $(VENV)/.installed $@

@@ -1,0 +1,249 @@
+"""What each command prints and returns, on a real store."""
+
+import gzip
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.apps.cli.conftest import FOUR, Invoke
+from tests.apps.warc.samples import HEAD, packed, record
+
+ROOT = Path(__file__).resolve().parents[3]
+Ask = Callable[..., Any]
+
+
+def test_import_counts_as_json(home: Path, ask: Ask) -> None:
+    (home / "a.warc").write_bytes(record() + record(record_id="<2>"))
+    code = [sys.executable, "-c", "from apps.cli import main; main()", "import", str(home / "a.warc"), "--json"]
+    done = subprocess.run(code, cwd=ROOT, capture_output=True, text=True, check=True)
+    first = json.loads(done.stdout)
+    assert done.stderr == "2 acknowledged\n"
+    assert set(first) == {"captures", "skipped", "seconds"}
+    again = ask("import", home / "a.warc")
+    assert (first["captures"], first["skipped"], again["captures"], again["skipped"]) == (2, 0, 0, 2)
+
+
+def test_a_truncated_file_is_kept_in_part_and_named(home: Path, pm: Invoke, ask: Ask) -> None:
+    whole = packed(record())
+    (home / "cut.warc.gz").write_bytes(whole + packed(record(record_id="<2>"))[:-30])
+    code, out, err = pm("import", home / "cut.warc.gz")
+    assert code == 1
+    assert err == f"pagemason: {home}/cut.warc.gz: byte {len(whole)}: the gzip member is cut off\n"
+    assert "1 captures kept" in out
+    assert len(ask("ls")) == 1
+
+
+def test_a_date_that_is_none_is_named_and_the_record_kept(home: Path, pm: Invoke, ask: Ask) -> None:
+    (home / "a.warc").write_bytes(record(date="2024-05-06T00:00:00Z") + record(record_id="<2>", date="tomorrow"))
+    code, out, err = pm("import", home / "a.warc")
+    assert (code, out.startswith("2 acknowledged\n")) == (0, True)
+    assert "WARC-Date 'tomorrow' is no date: dated 2024-05-06T00:00:00Z" in err
+    assert [row["time"] for row in ask("ls")] == ["2024-05-06T00:00:00Z"] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("missing.warc", None, "cannot be read: No such file or directory"),
+        ("empty.warc.gz", b"", "is no WARC file, HAR file or page"),
+        ("junk.warc.gz", b"\x1f\x8b\x08\0\0", "the gzip member is cut off"),
+        ("page.txt", b"just text", "is no WARC file, HAR file or page"),
+        ("folder", None, "holds no page"),
+    ],
+)
+def test_what_holds_no_page_leaves_no_store(
+    home: Path, pm: Invoke, name: str, content: bytes | None, sentence: str
+) -> None:
+    if content is not None:
+        (home / name).write_bytes(content)
+    elif name == "folder":
+        (home / name).mkdir()
+    code, _, err = pm("import", home / name)
+    assert code == 1
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not (home / "data").exists()
+
+
+def test_cat_gives_the_body_and_nothing_else(home: Path, pm: Invoke) -> None:
+    body = bytes(range(256)) * 300
+    (home / "a.warc").write_bytes(record(HEAD + body))
+    pm("import", home / "a.warc")
+    for url in ("http://a.test/", "http://a.test"):
+        code, out, err = pm("cat", url)
+        assert (code, out.encode("utf-8", "surrogateescape"), err) == (0, body, "")
+
+
+def test_cat_at_a_time_gives_the_newest_until_then(four: Path, pm: Invoke) -> None:
+    assert "<p>new" in pm("cat", "http://a.test/")[1]
+    assert "<p>old" in pm("cat", "http://a.test/", "--at", "2024-05-02")[1]
+    assert pm("cat", "http://a.test/", "--at", "2023") == (
+        1,
+        "",
+        "pagemason: http://a.test/: not in the store at 2023\n",
+    )
+    assert pm("cat", "http://c.test/") == (1, "", "pagemason: http://c.test/: not in the store\n")
+
+
+def test_ls_lists_by_pattern(four: Path, pm: Invoke, ask: Ask) -> None:
+    assert [row["record_id"] for row in ask("ls")] == ["<1>", "<2>", "<3>", "<4>"]
+    assert [row["record_id"] for row in ask("ls", "*a.test/*")] == ["<1>", "<2>", "<3>"]
+    assert [row["record_id"] for row in ask("ls", "http://www.a.test/about?x=1")] == ["<3>"]
+    assert ask("ls", "http://*nothing*") == []
+    code, out, _ = pm("ls", "http://b.test/")
+    assert (code, out) == (0, "2024-05-04T00:00:00.500000Z 200        53 http://b.test/\n")
+
+
+def test_a_url_cannot_steer_the_terminal(home: Path, pm: Invoke) -> None:
+    (home / "a.warc").write_bytes(record(url="http://a.test/\x1b[2J\x07"))
+    pm("import", home / "a.warc")
+    assert "http://a.test/\\x1b[2J\\x07\n" in pm("ls")[1]
+
+
+def test_stats_add_up(four: Path, pm: Invoke, ask: Ask) -> None:
+    stats = ask("stats")
+    assert list(stats) == ["captures", "pages", "sites", "blocks", "bytes", "by_site"]
+    assert (stats["captures"], stats["pages"], stats["sites"]) == (4, 3, 2)
+    assert list(stats["bytes"]) == ["original", "exact", "block", "ondisk"]
+    for figure, total in stats["bytes"].items():
+        assert sum(row["bytes"][figure] for row in stats["by_site"]) == total
+    assert stats["bytes"]["original"] == sum(row["size"] for row in ask("ls"))
+    lines = pm("stats")[1].splitlines()
+    assert lines[0].split()[:4] == ["site", "captures", "pages", "blocks"]
+    assert lines[-1].startswith("total")
+
+
+def test_check_finds_nothing_wrong(four: Path, pm: Invoke, ask: Ask) -> None:
+    assert ask("check") == {"captures": 4, "damaged": []}
+    assert pm("check") == (0, "4 captures, all sound\n", "")
+
+
+def test_show_says_on_how_many_pages_a_block_stands(four: Path, pm: Invoke, ask: Ask) -> None:
+    shown = ask("show", "http://a.test/")
+    assert (shown["url"], shown["site_pages"], shown["time"]) == ("http://a.test/", 2, "2024-05-03T00:00:00Z")
+    by_text = {block["begins"]: block for block in shown["blocks"]}
+    assert by_text["<div>menu of all pages</div>"]["pages"] == 2
+    assert by_text["<p>home"]["pages"] == 1
+    assert sum(block["size"] for block in shown["blocks"]) == shown["size"]
+    assert "<p>home" in pm("show", "http://a.test/")[1]
+
+
+def test_diff_says_which_blocks_went_and_came(four: Path, pm: Invoke, ask: Ask) -> None:
+    found = ask("diff", "http://a.test/", "--from", "2024-05-01", "--to", "2024-05-04")
+    assert (found["from"], found["to"]) == ("2024-05-01T00:00:00Z", "2024-05-03T00:00:00Z")
+    assert [block["begins"] for block in found["removed"]] == ["<p>old</html>"]
+    assert [block["begins"] for block in found["added"]] == ["<p>new</html>"]
+    assert ask("diff", "http://a.test/") == found
+    assert pm("diff", "http://b.test/")[0] == 1
+
+
+def test_export_and_import_give_the_same_captures(four: Path, home: Path, pm: Invoke, ask: Ask) -> None:
+    assert pm("export", home / "all.warc.gz") == (0, f"4 captures written to {home}/all.warc.gz\n", "")
+    before = ask("ls")
+    pm("import", home / "all.warc.gz", "--store", f"sqlite:///{home}/other.db")
+    assert ask("ls", "--store", f"sqlite:///{home}/other.db") == before
+    assert ask("import", home / "all.warc.gz")["captures"] == 0
+    pm("export", home / "some.warc.gz", "http://a.test/*", "--revisit")
+    assert gzip.decompress((home / "some.warc.gz").read_bytes()).count(b"WARC-Type: response") == 2
+
+
+def test_purge_deletes_what_matches(four: Path, pm: Invoke, ask: Ask) -> None:
+    assert pm("purge", "http://a.test/", "--dry-run") == (0, "2 captures would be deleted\n", "")
+    assert len(ask("ls")) == 4
+    assert pm("purge", "http://a.test/") == (0, "2 captures deleted\n", "")
+    assert [row["record_id"] for row in ask("ls")] == ["<3>", "<4>"]
+    assert pm("purge", "http://a.test/") == (1, "", "pagemason: http://a.test/: no capture matches\n")
+
+
+@pytest.mark.parametrize("command", ["compact", "gc"])
+def test_clean_up_keeps_every_capture(four: Path, pm: Invoke, ask: Ask, command: str) -> None:
+    before = ask("ls")
+    assert pm(command, "--dry-run")[0] == 0
+    assert pm(command)[0] == 0
+    assert ask("ls") == before
+    assert ask("check")["damaged"] == []
+
+
+@pytest.mark.parametrize("command", [("ls",), ("stats",), ("check",), ("cat", "http://a.test/"), ("purge", "*")])
+def test_no_store_is_a_sentence_and_none_is_made(home: Path, pm: Invoke, command: tuple[str, ...]) -> None:
+    code, out, err = pm(*command, "--store", f"sqlite:///{home}/none.db")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "none.db" in err
+    assert not (home / "none.db").exists()
+
+
+def test_the_store_of_another_program_is_left_alone(home: Path, four: Path, pm: Invoke) -> None:
+    theirs = home / "theirs.db"
+    with sqlite3.connect(theirs) as connection:
+        connection.execute("create table captures (id integer primary key)")
+    connection.close()
+    before = theirs.read_bytes()
+    for command in (("ls",), ("import", four), ("init",)):
+        code, _, err = pm(*command, "--store", f"sqlite:///{theirs}")
+        assert code == 1
+        assert err.count("\n") == 1
+    assert theirs.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_left_alone(home: Path, four: Path, pm: Invoke) -> None:
+    for command in (("stats",), ("import", four)):
+        code, _, err = pm(*command, "--store", f"sqlite:///{four}")
+        assert (code, err.count("\n")) == (1, 1)
+    assert four.read_bytes() == FOUR
+
+
+def test_init_makes_store_and_configuration_once(home: Path, pm: Invoke) -> None:
+    code, out, _ = pm("init")
+    assert code == 0
+    config = home / "config" / "pagemason" / "config.yaml"
+    assert out.splitlines()[0] == f"configuration written to {config}"
+    config.write_text("mode: replay\n")
+    assert pm("init")[1].splitlines()[0] == f"configuration is there: {config}"
+    assert config.read_text() == "mode: replay\n"
+    assert pm("ls") == (0, "", "")
+
+
+def test_doctor_finds_a_broken_store(home: Path, four: Path, pm: Invoke, ask: Ask) -> None:
+    found = {row["what"]: row for row in ask("doctor", "--listen-port", "0", "--dashboard-port", "0")}
+    assert {row["state"] for row in found.values()} <= {"ok", "warn"}
+    assert found["store"]["found"].endswith("4 captures")
+    code, out, _ = pm("doctor", "--store", f"sqlite:///{four}")
+    assert code == 1
+    assert next(line for line in out.splitlines() if line.startswith("fail")).split()[1] == "store"
+
+
+def test_doctor_names_the_flag_for_a_port_in_use(pm: Invoke) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        out = pm("doctor", "--listen-port", port)[1]
+    assert "choose another with --listen-port" in out
+
+
+def test_what_was_acknowledged_survives_a_kill(home: Path, pm: Invoke, ask: Ask) -> None:
+    """An import killed after it has acknowledged captures has kept them, and can be taken up again."""
+    pages = [record(HEAD + os.urandom(10_000), record_id=f"<{i}>", url=f"http://a.test/{i}") for i in range(2000)]
+    (home / "big.warc").write_bytes(b"".join(pages))
+    code = "from apps.cli import main; main()"
+    command = [sys.executable, "-c", code, "import", str(home / "big.warc")]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        acknowledged = int(process.stdout.readline().split()[0])
+        time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        for line in process.stdout:
+            acknowledged = int(line.split()[0])
+    assert 0 < acknowledged <= ask("check")["captures"]
+    assert ask("check")["damaged"] == []
+    kept = len(ask("ls"))
+    assert f"\n{2000 - kept} captures kept, {kept} skipped" in "\n" + pm("import", home / "big.warc")[1]
