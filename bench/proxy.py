@@ -76,7 +76,7 @@ def commands(folder: str, ports: Mapping[str, int]) -> dict[str, list[str]]:
     return {
         "pagemason": [
             *(python, "-m", "apps.running", f"listen_port={ports['pagemason']}", "dashboard_port=0"),
-            *("store=memory:", f"confdir={confdir}"),
+            *("store=sqlite:///{folder}/store.db", f"confdir={confdir}"),
         ],
         "mitmdump": [
             *(str(mitmdump), "-q", "-s", __file__, "--listen-host", "127.0.0.1", "-p", str(ports["mitmdump"])),

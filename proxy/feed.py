@@ -24,6 +24,9 @@ BATCH_ENTRIES = 256
 SILENCE_SECONDS = 30.0
 """A writer that gives no sign of life for so long, with work before it, is replaced."""
 
+START_SECONDS = 60.0
+"""How long a writer may take to listen: a new process on a busy machine."""
+
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 
@@ -125,9 +128,7 @@ class Feed:
 
     def _tell(self, waiting: dict[int, Operation], again: bool) -> None:
         """Send what is waiting and hear what became of it. OSError or EOFError when the writer fails."""
-        if self._link is None:
-            self._link = self._start()
-        link = self._link
+        link = self._link or self._started()
         # A stopped process leaves `send` waiting for room in the pipe: killing it is what ends that.
         watchdog = threading.Timer(self._silence, link.kill)
         watchdog.start()
@@ -144,6 +145,14 @@ class Feed:
                 self._settle(waiting, message)
             else:
                 logger.warning("store: %s; trying again", message.sentence)
+
+    def _started(self) -> Link:
+        """Start a writer and wait until it listens."""
+        self._link = link = self._start()
+        if not link.connection.poll(START_SECONDS):
+            raise TimeoutError("it did not start")
+        link.connection.recv()
+        return link
 
     def _replace(self, exc: Exception) -> None:
         logger.warning("the writer failed (%s) and is started again", exc or type(exc).__name__)

@@ -67,6 +67,11 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Started:
+    """The writer is there and listens."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trying:
     """The store fails and is tried again: a sign of life."""
 

@@ -24,6 +24,7 @@ from proxy.operations import (
     Operation,
     Purge,
     Settled,
+    Started,
     Trying,
     receive_operations,
 )
@@ -184,6 +185,7 @@ def serve(connection: Connection, opener: Callable[[], Store], limits: Limits) -
     """Write what comes through the connection until the proxy closes it or is gone."""
     writer = Writer(opener, limits, connection.send)
     with contextlib.suppress(EOFError, OSError), contextlib.closing(writer):
+        connection.send(Started())
         while True:
             writer.write(*receive_operations(connection))
 

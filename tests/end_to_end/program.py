@@ -127,6 +127,13 @@ class Program:
             assert time.monotonic() < deadline, "the queue was not written out"
             time.sleep(0.05)
 
+    def wait_for(self, name: str, least: float, timeout_seconds: float = 20) -> None:
+        """Wait until a sample of /metrics is at least so much."""
+        deadline = time.monotonic() + timeout_seconds
+        while (found := self.metric(name)) < least:
+            assert time.monotonic() < deadline, f"{name} is {found}"
+            time.sleep(0.05)
+
     def _greeting(self) -> str:
         assert self.process.stdout is not None
         lines = []

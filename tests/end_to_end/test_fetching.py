@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from tests.end_to_end.origin import Origin, Page
-from tests.end_to_end.program import Program, run_to_end
+from tests.end_to_end.program import Program, ask, run_to_end
 
 BODY = b"<html><table><tr><td>menu</table>" + bytes(range(256)) * 40 + b"<p>news \xff\x00</html>"
 
@@ -27,7 +27,7 @@ def test_a_page_is_fetched_once_and_given_again_whatever_happens(tmp_path: Path,
         third = program.get(url)
         assert (third.body, third.is_hit) == (BODY, True)
     origin.close()
-    with Program(tmp_path, "mode=offline") as program:
+    with Program(tmp_path, "pagemason_mode=offline") as program:
         fourth = program.get(url)
         assert (fourth.body, fourth.is_hit) == (BODY, True)
         missing = program.get(origin.url("/other?<b>"))
@@ -44,7 +44,7 @@ def test_the_same_over_https(tmp_path: Path, secure: tuple[Origin, str]) -> None
         assert program.get(url).body == BODY
         assert program.get(url).is_hit
     origin.close()
-    with Program(tmp_path, "mode=offline") as program:
+    with Program(tmp_path, "pagemason_mode=offline") as program:
         kept = program.get(url)
         assert (kept.body, kept.is_hit) == (BODY, True)
         assert program.get(origin.url("/other")).status == 504
@@ -95,8 +95,6 @@ def test_a_head_is_answered_from_what_is_kept_without_the_body(tmp_path: Path, o
     with Program(tmp_path) as program:
         program.get(url)
         connection = program.connect(url)
-        from tests.end_to_end.program import ask
-
         head = ask(connection, url, method="HEAD")
         assert (head.is_hit, head.body, head.headers["Content-Length"]) == (True, b"", str(len(BODY)))
         assert ask(connection, url).body == BODY  # nothing of the body was left in the connection
@@ -110,20 +108,20 @@ def test_a_large_body_passes_and_is_not_kept(tmp_path: Path, origin: Origin) -> 
         assert program.get(origin.url("/large")).body == body
         reply = program.get(origin.url("/large"))
         assert (reply.body, reply.is_hit) == (body, False)
-        assert program.metric('pagemason_not_kept_total{reason="too_large"}') == 2
+        program.wait_for('pagemason_not_kept_total{reason="too_large"}', 2)
     assert origin.asked["/large"] == 2
 
 
 def test_set_cookie_is_kept_and_never_given_again(tmp_path: Path, origin: Origin) -> None:
     origin.pages["/login"] = Page(BODY, {"Cache-Control": "max-age=3600", "Set-Cookie": "session=secret"})
     url = origin.url("/login")
-    with Program(tmp_path, "mode=replay", "serve_private=true") as program:
+    with Program(tmp_path, "pagemason_mode=replay", "serve_private=true") as program:
         assert program.get(url).headers["Set-Cookie"] == "session=secret"
         kept = program.get(url)
         assert (kept.is_hit, kept.body, kept.headers["Set-Cookie"]) == (True, BODY, None)
-    with Program(tmp_path, "mode=replay") as program:
+    with Program(tmp_path, "pagemason_mode=replay") as program:
         assert not program.get(url).is_hit
-    with Program(tmp_path, "mode=offline") as program:
+    with Program(tmp_path, "pagemason_mode=offline") as program:
         assert program.get(url).status == 504
     assert origin.asked["/login"] == 2
 
@@ -131,14 +129,14 @@ def test_set_cookie_is_kept_and_never_given_again(tmp_path: Path, origin: Origin
 def test_record_fetches_every_time_and_keeps_every_capture(tmp_path: Path, origin: Origin) -> None:
     origin.pages["/page"] = Page(b"one", {"ETag": '"1"'})
     url = origin.url("/page")
-    with Program(tmp_path, "mode=record") as program:
+    with Program(tmp_path, "pagemason_mode=record") as program:
         assert program.get(url).body == b"one"
         assert program.get(url, If_None_Match='"1"').body == b"one"
         origin.pages["/page"] = Page(b"two", {"Cache-Control": "no-store"})
         assert program.get(url).body == b"two"
         program.settle()
         assert program.metric("pagemason_captures_committed_total") == 3
-    with Program(tmp_path, "mode=replay") as program:
+    with Program(tmp_path, "pagemason_mode=replay") as program:
         assert program.get(url).body == b"one"  # the last one is private
     assert origin.asked["/page"] == 3
 
