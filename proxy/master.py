@@ -54,9 +54,9 @@ class Ready:
             return
 
 
-def addons(service: Service | None) -> list[object]:
-    """Return the addons, in the order in which they see a request; ours is the last."""
-    parts: list[object] = [
+def addons() -> list[object]:
+    """Return mitmproxy's addons, in the order in which they see a request."""
+    return [
         core.Core(),
         proxyserver.Proxyserver(),
         next_layer.NextLayer(),
@@ -64,18 +64,17 @@ def addons(service: Service | None) -> list[object]:
         proxyauth.ProxyAuth(),
         upstream_auth.UpstreamAuth(),
         Onboarding(),
-        errorcheck.ErrorCheck(repeat_errors_on_stderr=True),
     ]
-    return parts if service is None else [*parts, Pagemason(service)]
 
 
 def master_of(settings: Settings, service: Service, tell: Callable[[str, int], None]) -> Master:
     """Return the master to run. Belongs to the running event loop; ValueError when an option is not valid."""
     master = Master(Options(confdir=settings.confdir))
-    parts = addons(service)
+    parts = addons()
     ready = Ready(tell)
     ready.watch(next(part for part in parts if isinstance(part, proxyserver.Proxyserver)))
-    master.addons.add(*parts, ready)
+    errors = errorcheck.ErrorCheck(repeat_errors_on_stderr=True)
+    master.addons.add(*parts, errors, Pagemason(service), ready)
     try:
         master.options.update(**options_of(settings))
         foreign = foreign_options(settings.mitmproxy)
@@ -108,7 +107,7 @@ def option_names() -> frozenset[str]:
 
     async def names() -> frozenset[str]:
         master = Master(Options())
-        master.addons.add(*addons(None))
+        master.addons.add(*addons())
         master._legacy_log_events.uninstall()
         return frozenset(master.options.keys())
 
@@ -116,8 +115,9 @@ def option_names() -> frozenset[str]:
 
 
 def quiet() -> None:
-    """Let mitmproxy's own loggers say what is worth a line in a log, and no more."""
-    logging.getLogger("mitmproxy").setLevel(logging.WARNING)
+    """Let the libraries' loggers say what is worth a line in a log, and no more."""
+    for name in ("mitmproxy", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     for name in ("asyncio", "hpack", "quic", "h2"):
         logging.getLogger(name).setLevel(logging.ERROR)
     logging.getLogger("mitmproxy.proxy.server").addFilter(_no_cancellation)
