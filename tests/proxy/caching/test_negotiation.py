@@ -35,6 +35,11 @@ def test_the_coding_a_client_likes_best_of_those_available(line: str, expected: 
     assert coding_for(stored, get(f"Accept-Encoding: {line}"), AVAILABLE) == expected
 
 
+def test_lines_of_accept_encoding_are_one_list() -> None:
+    asked = get("Accept-Encoding: gzip;q=0.5", "accept-encoding: br")
+    assert coding_for(keep(*CODED, coding="gzip"), asked, AVAILABLE) == "br"
+
+
 def test_a_client_that_names_no_coding_gets_none() -> None:
     assert coding_for(keep(*CODED, coding="gzip"), get(), AVAILABLE) == ""
 

@@ -29,7 +29,12 @@ def test_the_ttl_is_what_is_left_of_the_lifetime() -> None:
 
 @pytest.mark.parametrize(
     ("version", "expected"),
-    [(b"HTTP/1.1", b"1.1 pagemason"), (b"HTTP/1.0", b"1.0 pagemason"), (b"HTTP/2.0", b"2 pagemason")],
+    [
+        (b"HTTP/1.1", b"1.1 pagemason"),
+        (b"HTTP/1.0", b"1.0 pagemason"),
+        (b"HTTP/2.0", b"2 pagemason"),
+        (b"X/1", b"X/1 pagemason"),
+    ],
 )
 def test_via_names_the_version_received(version: bytes, expected: bytes) -> None:
     assert via(version) == expected

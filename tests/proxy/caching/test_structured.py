@@ -42,6 +42,7 @@ def test_what_is_no_dictionary_is_none(line: bytes) -> None:
         (b"private=(a b), no-cache=x", Directives(private=True, no_cache=True)),
         (b"no-store=?0", Directives()),
         (b"public=1", Directives()),
+        (b"public, immutable", Directives(public=True, immutable=True)),
         (b"max-age=999999999999", Directives(max_age=LONGEST)),
         (b"max-age=-1", Directives(max_age=0)),
         (b"max-age=1.5", None),
