@@ -27,7 +27,7 @@ _IS_SPACE[_SPACES] = True
 
 
 class Unit(NamedTuple):
-    """A span of the source, in characters, that a method judged as one; `score` is the method's own figure."""
+    """A span of the source, in characters, that a method judged as one; `score`, 0.0 to 1.0, is the method's own."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ def judge(page: Page, units: Iterable[Unit], why: Callable[[float], str]) -> Ext
     n_visible = sums(visible, page.starts)
     divisor = np.maximum(n_visible, 1)
     shares = sums(visible & selected, page.starts) / divisor
-    means = sums(visible * scores, page.starts) / divisor
+    means = np.clip(sums(visible * scores, page.starts) / divisor, 0.0, 1.0)
     rows = zip(n_visible.tolist(), shares.tolist(), means.tolist(), strict=True)
     verdicts = (Verdict(share > MAJORITY, mean, why(share)) if count else NO_TEXT for count, share, mean in rows)
     return Extraction(page, tuple(verdicts))

@@ -19,7 +19,7 @@ import numpy as np
 from extract.cover import Unit, judge
 from extract.markup import HIDDEN
 from extract.protocol import Extraction, NoEvidence, Page
-from extract.tree import TEXT, Tree, build_tree
+from extract.tree import TEXT, Tree
 
 MEANINGLESS = frozenset({"a", "b", "span", "i", "em", "strong", "font", "u", "small", "big", "sup", "sub", "br", "wbr"})
 """Formatting tags, removed in preprocessing; their children take their place (section 3.1)."""
@@ -131,7 +131,7 @@ class KeyPatterns:
 
     def extract(self, page: Page, evidence: NoEvidence) -> Extraction:
         """Return the verdicts; the score is the importance of the block's virtual node, 1.0 at twice the threshold."""
-        tree = build_tree(page.source, page.scan)
+        tree = page.tree
         units = (
             Unit(start, end, importance >= self.threshold, min(1.0, importance / (2 * max(self.threshold, 1))))
             for start, end, importance in segments(tree)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 from blocks.encoding import STATEFUL, decode_as, encoding_of
 from blocks.partition import PARTITIONING_TAGS, Partition, partition
 from extract.markup import Scan, scan, visible_text
+from extract.tree import Tree, build_tree
 
 
 class MissingExtra(ImportError):
@@ -67,6 +68,11 @@ class Page:
     def scan(self) -> Scan:
         """The tags and the visible text of `source`."""
         return scan(self.source)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The element tree of `source`."""
+        return build_tree(self.source, self.scan)
 
     @cached_property
     def texts(self) -> list[str]:

@@ -1,15 +1,10 @@
 """Pages written for the tests: one site, one template, an article that differs from page to page."""
 
+import random
+
 from extract.protocol import Page, page_of
 
-TOPICS = ("bridge", "harbour", "orchard", "library", "railway", "glacier", "theatre", "market", "museum", "canal")
-
-SENTENCES = (
-    "The {0} was opened by the mayor on a cold morning in front of a large crowd.",
-    "It took nineteen workers more than two years, and no one was hurt while the {0} was built.",
-    "Neighbours of the {0} had asked for a smaller one, but the council would not hear of it.",
-    "What the {0} has cost is still a secret; an answer is promised for the spring.",
-)
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprst" for vowel in "aeo"]
 
 HEAD = """<html><head><title>The Daily Test</title><script>var shown = 1;</script></head><body>
 <div id=top><a href=/><img src=logo.gif></a> The Daily Test, a newspaper for tests</div>
@@ -28,16 +23,22 @@ FOOT = """
 """
 
 
+def sentence(words: random.Random) -> str:
+    """Return a sentence of twelve words that hardly occur elsewhere."""
+    return " ".join("".join(words.choices(SYLLABLES, k=3)) for _ in range(12)).capitalize() + "."
+
+
 def article(number: int) -> str:
-    """Return the words of an article's paragraphs, different for each number."""
-    topic = f"{TOPICS[number % len(TOPICS)]} {number}"
-    words = [sentence.format(topic) for sentence in SENTENCES[: 2 + number % 3]]
-    return "\n".join(f"<p>{TOPICS[(number + at) % len(TOPICS)]} {at}: {word}</p>" for at, word in enumerate(words))
+    """Return the paragraphs of an article, different for each number; the first names the mayor."""
+    words = random.Random(number)
+    lines = [" ".join(sentence(words) for _ in range(2 + words.randrange(3))) for _ in range(4 + number % 3)]
+    lines[0] = f"The mayor of {lines[0].split()[0]} said: {lines[0]}"
+    return "\n".join(f"<p>{line}</p>" for line in lines)
 
 
 def news_page(number: int) -> Page:
     """Return a page of the site."""
-    title = f"<h1>News of the {TOPICS[number % len(TOPICS)]}, part {number}</h1>\n"
+    title = f"<h1>{sentence(random.Random(-number))}</h1>\n"
     body = HEAD + title + article(number) + FOOT
     return page_of(f"http://daily.test/news/{number}", body.encode())
 
