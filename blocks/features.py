@@ -111,11 +111,13 @@ def cosines(
     return combine(shared, n, m, cosine_of_counts(a.counts[rows], b.counts[others]))
 
 
-def combine(shared: Offsets, n: Offsets, m: Offsets, of_counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def combine(
+    shared: Offsets, n: Offsets, m: Offsets, of_counts: NDArray[np.float64], share: float = COUNTS_SHARE
+) -> NDArray[np.float64]:
     """Return the cosine of block vectors with n and m distinct terms, `shared` of them the same."""
     of_terms = shared / np.sqrt(np.maximum(n * m, 1))
     both, none = (n > 0) & (m > 0), (n == 0) & (m == 0)
-    mixed = np.where(both, COUNTS_SHARE * of_counts + (1 - COUNTS_SHARE) * of_terms, COUNTS_SHARE**0.5 * of_counts)
+    mixed = np.where(both, share * of_counts + (1 - share) * of_terms, share**0.5 * of_counts)
     return np.minimum(np.where(none, of_counts, mixed), 1.0)
 
 
