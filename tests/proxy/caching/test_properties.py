@@ -16,7 +16,7 @@ from proxy.caching.ranges import UNSATISFIABLE, span
 from proxy.caching.structured import dictionary
 from tests.proxy.caching.build import URL, T
 
-bounded = settings(max_examples=120, deadline=None)
+bounded = settings(max_examples=80, deadline=None)
 
 POLICIES = st.builds(
     Policy,
