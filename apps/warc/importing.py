@@ -12,7 +12,7 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 
 from apps.warc.entries import Entry, Kind, Note, Revisit
-from blocks.model import Capture, body_digest
+from blocks.model import Capture
 from store.base import Store
 
 BATCH_BYTES = 8 << 20
@@ -81,12 +81,12 @@ def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 
 def _new(store: Store, captures: list[Capture]) -> list[Capture]:
     """Return the captures that the store does not have, each once."""
-    seen = set()
+    seen: dict[tuple[str, str, int], list[bytes]] = {}
     new = []
     for capture, known in zip(captures, store.known(captures), strict=True):
-        identity = (capture.record_id, capture.url, capture.time, body_digest(capture.body))
-        if not known and identity not in seen:
-            seen.add(identity)
+        bodies = seen.setdefault((capture.record_id, capture.url, capture.time), [])
+        if not known and capture.body not in bodies:
+            bodies.append(capture.body)
             new.append(capture)
     return new
 
