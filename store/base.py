@@ -130,8 +130,9 @@ class Store(Protocol):
         ...
 
     def known(self, captures: Sequence[Capture]) -> list[bool]:
-        """Tell of each whether a capture with its record id, URL, time and body digest is kept already. Bodies are
-        not compared byte by byte: this is how an import taken up again passes over what it has kept before."""
+        """Tell of each whether a capture with its record id, URL, time and body digest is kept already; a kept one
+        without a record id counts for any. Bodies are not compared byte by byte: this is how an import taken up
+        again passes over what it has kept before."""
         ...
 
     def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:

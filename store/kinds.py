@@ -1,7 +1,10 @@
-"""Which bodies are pages: only these are cut into blocks; others are kept whole."""
+"""Which bodies are pages: only these are cut into blocks; others are kept whole. Which captures are the same one."""
 
-from blocks.model import Capture
+from collections.abc import Iterable
+
+from blocks.model import Capture, body_digest
 from blocks.partition import partition
+from store.base import Record
 
 PAGE_TYPES = (b"text/html", b"application/xhtml+xml")
 
@@ -24,3 +27,18 @@ def pieces_of(capture: Capture) -> list[bytes]:
     if not capture.body:
         return []
     return partition(capture.body).pieces() if is_page(capture) else [capture.body]
+
+
+def is_known(capture: Capture, records: Iterable[Record]) -> bool:
+    """Tell whether one of the records is this capture: record id, URL, time and body digest are equal.
+
+    A record without an id, as the proxy keeps them, counts for any id: an export gives it one.
+    """
+    near = {
+        record.digest
+        for record in records
+        if record.size == len(capture.body)
+        and (record.capture.url, record.capture.time) == (capture.url, capture.time)
+        and record.capture.record_id in ("", capture.record_id)
+    }
+    return bool(near) and body_digest(capture.body) in near

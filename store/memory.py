@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from blocks.model import Block, Capture, body_digest
 from blocks.site import site_of
 from store.base import Bytes, Finding, Freshening, NoSuchCapture, Plan, Record, SiteStats, Stats
-from store.kinds import pieces_of
+from store.kinds import is_known, pieces_of
 from store.patterns import matcher
 
 RUN_BYTES = 8
@@ -63,9 +63,7 @@ class MemoryStore:
         return [self._is_known(capture) for capture in captures]
 
     def _is_known(self, capture: Capture) -> bool:
-        identity = (capture.record_id, capture.url, capture.time, body_digest(capture.body))
-        records = (self._kept[i].record for i in self._by_url.get(capture.url, ()))
-        return any((r.capture.record_id, r.capture.url, r.capture.time, r.digest) == identity for r in records)
+        return is_known(capture, (self._kept[i].record for i in self._by_url.get(capture.url, ())))
 
     def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
         records = [self._kept[i].record for i in self._by_url.get(url, ())]

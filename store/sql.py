@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from blocks.model import Capture, body_digest
+from blocks.model import Capture
 from blocks.site import site_of
 from store import checking, freshenings, removing, rewriting, totals
 from store.base import Finding, Freshening, Plan, Record, Stats
 from store.database import Database, meta
 from store.finding import Finder
+from store.kinds import is_known
 from store.reading import Reader
 from store.writing import Writer
 
@@ -42,8 +43,7 @@ class SqlStore:
     def _is_known(self, capture: Capture) -> bool:
         # rows have milliseconds: all captures of this one are looked at
         records = self.finder.find(capture.url, before=capture.time, limit=1 << 16, after=capture.time)
-        identity = (capture.record_id, capture.url, capture.time, body_digest(capture.body))
-        return any((r.capture.record_id, r.capture.url, r.capture.time, r.digest) == identity for r in records)
+        return is_known(capture, records)
 
     def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
         return self.finder.find(url, before=before, limit=limit)

@@ -13,6 +13,7 @@ import pytest
 from apps.warc.entries import Entry, Kind, Note
 from apps.warc.importing import BATCH_BYTES, Tally, import_entries
 from apps.warc.sources import Position, entries, size_of
+from apps.warc.writing import write_warc
 from blocks.model import Capture
 from store.base import Store, StoreUnavailable
 from store.memory import MemoryStore
@@ -43,6 +44,13 @@ def test_the_same_file_again_adds_nothing(store: Store, tmp_path: Path) -> None:
     assert imported(store, file)[0] == Tally(captures=11, skipped=1)
     assert imported(store, file)[0] == Tally(captures=0, skipped=12)
     assert len(bodies(store)) == 11
+
+
+def test_an_export_of_captures_without_ids_adds_nothing(store: Store, tmp_path: Path) -> None:
+    captures = [Capture("http://a.test/", 1_000_001 * i, 200, (), b"x") for i in range(3)]
+    store.keep(captures)
+    write_warc(tmp_path / "a.warc", (store.read(r) for r in store.captures()), software="pagemason", now=0)
+    assert imported(store, tmp_path / "a.warc")[0] == Tally(captures=0, skipped=3)
 
 
 def test_equal_captures_of_one_moment_are_two(store: Store, tmp_path: Path) -> None:
