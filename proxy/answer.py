@@ -58,11 +58,16 @@ def _fields(entry: Entry, coding: str, n_bytes: int) -> Headers:
 
 
 def response(status: int, reason: bytes, fields: Headers, body: bytes) -> http.Response:
-    """Return a response of these fields as they are: `http.Headers(fields)` would look at each of them again."""
+    """Return a response of these parts as they are; the constructors would check the type of each again."""
     headers = http.Headers.__new__(http.Headers)
     headers.fields = fields
-    now = time.time()
-    return http.Response(b"HTTP/1.1", status, reason, headers, body, None, now, now)
+    data = http.ResponseData.__new__(http.ResponseData)
+    data.http_version, data.status_code, data.reason = b"HTTP/1.1", status, reason
+    data.headers, data.content, data.trailers = headers, body, None
+    data.timestamp_start = data.timestamp_end = time.time()
+    made = http.Response.__new__(http.Response)
+    made.data = data
+    return made
 
 
 def unavailable(url: str, why: str, detail: str, *, head: bool = False) -> http.Response:

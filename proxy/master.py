@@ -19,6 +19,7 @@ from mitmproxy.master import Master
 from mitmproxy.options import Options
 
 from proxy.addon import Pagemason
+from proxy.dispatch import Dispatch
 from proxy.service import Service
 from settings import Settings
 
@@ -70,6 +71,7 @@ def addons() -> list[object]:
 def master_of(settings: Settings, service: Service, tell: Callable[[str, int], None]) -> Master:
     """Return the master to run. Belongs to the running event loop; ValueError when an option is not valid."""
     master = Master(Options(confdir=settings.confdir))
+    master.addons = Dispatch(master)
     parts = addons()
     ready = Ready(tell)
     ready.watch(next(part for part in parts if isinstance(part, proxyserver.Proxyserver)))
