@@ -1,5 +1,6 @@
 """pagemason doctor"""
 
+import os
 import shutil
 import socket
 import sys
@@ -114,7 +115,7 @@ def _port(what: str, host: str, port: int, flag: str) -> Result:
         with socket.create_server((host, port), family=family):
             return Result("ok", what, f"{host}:{port} is free")
     except OSError as exc:
-        reason = (exc.strerror or str(exc)).lower()
+        reason = (os.strerror(exc.errno) if exc.errno and exc.errno > 0 else str(exc)).lower()
         return Result("warn", what, f"{host}:{port}: {reason}: running already, or choose another with {flag}")
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.apps.cli.conftest import FOUR, Invoke
+from tests.apps.conftest import FOUR, Invoke
 from tests.apps.warc.samples import HEAD, packed, record
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -222,8 +223,6 @@ def test_doctor_finds_a_broken_store(home: Path, four: Path, pm: Invoke, ask: As
 
 
 def test_doctor_names_the_flag_for_a_port_in_use(pm: Invoke) -> None:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         out = pm("doctor", "--listen-port", port)[1]
@@ -247,3 +246,15 @@ def test_what_was_acknowledged_survives_a_kill(home: Path, pm: Invoke, ask: Ask)
     assert ask("check")["damaged"] == []
     kept = len(ask("ls"))
     assert f"\n{2000 - kept} captures kept, {kept} skipped" in "\n" + pm("import", home / "big.warc")[1]
+
+
+def test_a_port_in_use_is_a_sentence_that_names_the_flag(home: Path) -> None:
+    code = "from apps.cli import main; main()"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for flag, other in (("--listen-port", "--dashboard-port"), ("--dashboard-port", "--listen-port")):
+            command = [sys.executable, "-c", code, "run", flag, port, other, "0", "--confdir", str(home / "ca")]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+            assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+            assert f"cannot listen on 127.0.0.1 port {port}: address already in use" in done.stderr
+            assert f"choose another with {flag}\n" in done.stderr
