@@ -17,7 +17,7 @@ from proxy.operations import Limits, Settled
 from proxy.reader import Reader
 from proxy.receiving import Receiving
 from proxy.serving import Serving
-from settings import Settings
+from settings import Settings, data_directory, default_store
 from store.base import Store
 from store.opening import open_store
 
@@ -56,6 +56,8 @@ class Service:
         self.metrics = metrics or Metrics()
         self.losses = Losses(self.metrics)
         self.limits = Limits(settings.max_body_bytes, settings.max_decoded_ratio)
+        if settings.store == default_store():
+            data_directory().mkdir(parents=True, exist_ok=True)
         self.store: Store = open_store(settings.store, sites=settings.site_of)
         self.reader = Reader(self.store, self.metrics)
         self.holdings = Holdings(

@@ -18,8 +18,8 @@ def origin() -> Iterator[Origin]:
 
 @pytest.fixture
 def secure(tmp_path: Path) -> Iterator[tuple[Origin, str]]:
-    """A web server over https, and the setting that makes the proxy trust it."""
+    """A web server over https, and the argument that makes the proxy trust it."""
     authority, context = make_authority(tmp_path)
     server = Origin(context)
-    yield server, f"ssl_verify_upstream_trusted_ca={authority}"
+    yield server, f"--set=ssl_verify_upstream_trusted_ca={authority}"
     server.close()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
-COMMAND = (sys.executable, "-m", "apps.running")
+COMMAND = (sys.executable, "-m", "apps.cli", "run")
 
 
 @dataclass(frozen=True)
@@ -39,22 +39,14 @@ class Reply:
 class Program:
     """A running proxy. Leaving the context ends it as SIGTERM does."""
 
-    def __init__(self, folder: Path, *assignments: str, store: str | None = None) -> None:
+    def __init__(self, folder: Path, *arguments: str, store: str | None = None) -> None:
         self.folder = folder
         self.store = store or f"sqlite:///{folder / 'store.db'}"
         self.log = folder / "run.log"
-        settings = {
-            "store": self.store,
-            "confdir": str(folder / "conf"),
-            "listen_port": "0",
-            "dashboard_port": "0",
-        }
-        for assignment in assignments:
-            name, _, value = assignment.partition("=")
-            settings[name] = value
+        flags = {"store": self.store, "confdir": folder / "conf", "listen-port": 0, "dashboard-port": 0}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*COMMAND, *(f"{name}={value}" for name, value in settings.items())],
+                [*COMMAND, *(f"--{name}={value}" for name, value in flags.items()), *arguments],
                 cwd=CHECKOUT,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -165,8 +157,6 @@ def ask(
     return Reply(response.status, response.headers, response.read())
 
 
-def run_to_end(*assignments: str) -> subprocess.CompletedProcess[str]:
+def run_to_end(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Start the program expecting it to end by itself."""
-    return subprocess.run(
-        [*COMMAND, *assignments], cwd=CHECKOUT, capture_output=True, text=True, timeout=60, check=False
-    )
+    return subprocess.run([*COMMAND, *arguments], cwd=CHECKOUT, capture_output=True, text=True, timeout=60, check=False)

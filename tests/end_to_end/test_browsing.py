@@ -96,5 +96,5 @@ def test_a_browser_sees_the_same_site_with_the_origin_gone(
             "home welcome rgb(1, 2, 3) 1",
         ]
     origin.close()
-    with Program(tmp_path, "pagemason_mode=offline") as program:
+    with Program(tmp_path, "--mode=offline") as program:
         assert browse(playwright, program, origin) == (first, [])

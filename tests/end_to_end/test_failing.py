@@ -154,7 +154,7 @@ def fill(path: Path) -> None:
 
 def test_a_full_disk_loses_pages_not_answers_and_recovers(tmp_path: Path, tiny_disk: Path, pages: Origin) -> None:
     ballast = tiny_disk / "ballast"
-    with Program(tmp_path, "queue_bytes=300000", store=f"sqlite:///{tiny_disk / 'store.db'}") as program:
+    with Program(tmp_path, "--set=queue_bytes=300000", store=f"sqlite:///{tiny_disk / 'store.db'}") as program:
         assert program.get(pages.url("/first")).status == 200
         program.settle()
         fill(ballast)

@@ -27,7 +27,7 @@ def test_a_page_is_fetched_once_and_given_again_whatever_happens(tmp_path: Path,
         third = program.get(url)
         assert (third.body, third.is_hit) == (BODY, True)
     origin.close()
-    with Program(tmp_path, "pagemason_mode=offline") as program:
+    with Program(tmp_path, "--mode=offline") as program:
         fourth = program.get(url)
         assert (fourth.body, fourth.is_hit) == (BODY, True)
         missing = program.get(origin.url("/other?<b>"))
@@ -44,7 +44,7 @@ def test_the_same_over_https(tmp_path: Path, secure: tuple[Origin, str]) -> None
         assert program.get(url).body == BODY
         assert program.get(url).is_hit
     origin.close()
-    with Program(tmp_path, "pagemason_mode=offline") as program:
+    with Program(tmp_path, "--mode=offline") as program:
         kept = program.get(url)
         assert (kept.body, kept.is_hit) == (BODY, True)
         assert program.get(origin.url("/other")).status == 504
@@ -104,7 +104,7 @@ def test_a_head_is_answered_from_what_is_kept_without_the_body(tmp_path: Path, o
 def test_a_large_body_passes_and_is_not_kept(tmp_path: Path, origin: Origin) -> None:
     body = bytes(300_000)
     origin.pages["/large"] = Page(body)
-    with Program(tmp_path, "max_body_bytes=100000") as program:
+    with Program(tmp_path, "--set=max_body_bytes=100000") as program:
         assert program.get(origin.url("/large")).body == body
         reply = program.get(origin.url("/large"))
         assert (reply.body, reply.is_hit) == (body, False)
@@ -115,13 +115,13 @@ def test_a_large_body_passes_and_is_not_kept(tmp_path: Path, origin: Origin) -> 
 def test_set_cookie_is_kept_and_never_given_again(tmp_path: Path, origin: Origin) -> None:
     origin.pages["/login"] = Page(BODY, {"Cache-Control": "max-age=3600", "Set-Cookie": "session=secret"})
     url = origin.url("/login")
-    with Program(tmp_path, "pagemason_mode=replay", "serve_private=true") as program:
+    with Program(tmp_path, "--mode=replay", "--set=serve_private=true") as program:
         assert program.get(url).headers["Set-Cookie"] == "session=secret"
         kept = program.get(url)
         assert (kept.is_hit, kept.body, kept.headers["Set-Cookie"]) == (True, BODY, None)
-    with Program(tmp_path, "pagemason_mode=replay") as program:
+    with Program(tmp_path, "--mode=replay") as program:
         assert not program.get(url).is_hit
-    with Program(tmp_path, "pagemason_mode=offline") as program:
+    with Program(tmp_path, "--mode=offline") as program:
         assert program.get(url).status == 504
     assert origin.asked["/login"] == 2
 
@@ -129,14 +129,14 @@ def test_set_cookie_is_kept_and_never_given_again(tmp_path: Path, origin: Origin
 def test_record_fetches_every_time_and_keeps_every_capture(tmp_path: Path, origin: Origin) -> None:
     origin.pages["/page"] = Page(b"one", {"ETag": '"1"'})
     url = origin.url("/page")
-    with Program(tmp_path, "pagemason_mode=record") as program:
+    with Program(tmp_path, "--mode=record") as program:
         assert program.get(url).body == b"one"
         assert program.get(url, If_None_Match='"1"').body == b"one"
         origin.pages["/page"] = Page(b"two", {"Cache-Control": "no-store"})
         assert program.get(url).body == b"two"
         program.settle()
         assert program.metric("pagemason_captures_committed_total") == 3
-    with Program(tmp_path, "pagemason_mode=replay") as program:
+    with Program(tmp_path, "--mode=replay") as program:
         assert program.get(url).body == b"one"  # the last one is private
     assert origin.asked["/page"] == 3
 
@@ -151,14 +151,10 @@ def test_it_says_where_everything_is(tmp_path: Path) -> None:
         assert (page.status, b"mitmproxy" in page.body) == (200, True)
 
 
-@pytest.mark.parametrize(
-    ("setting", "flag"), [("listen_port", "--listen-port"), ("dashboard_port", "--dashboard-port")]
-)
-def test_a_port_in_use_is_a_sentence_that_names_the_flag(
-    tmp_path: Path, origin: Origin, setting: str, flag: str
-) -> None:
-    settings = {"listen_port": "0", "dashboard_port": "0", setting: str(origin.port)}
-    ended = run_to_end(f"store=sqlite:///{tmp_path}/s.db", *(f"{name}={value}" for name, value in settings.items()))
+@pytest.mark.parametrize("flag", ["--listen-port", "--dashboard-port"])
+def test_a_port_in_use_is_a_sentence_that_names_the_flag(tmp_path: Path, origin: Origin, flag: str) -> None:
+    store = f"--store=sqlite:///{tmp_path}/s.db"
+    ended = run_to_end(store, "--listen-port=0", "--dashboard-port=0", f"{flag}={origin.port}")
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
     assert flag in ended.stderr
@@ -167,6 +163,13 @@ def test_a_port_in_use_is_a_sentence_that_names_the_flag(
 
 def test_a_store_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "s.db").write_bytes(b"something else, quite long enough to be looked at as a database" * 100)
-    ended = run_to_end(f"store=sqlite:///{tmp_path}/s.db", "listen_port=0", "dashboard_port=0")
+    ended = run_to_end(f"--store=sqlite:///{tmp_path}/s.db", "--listen-port=0", "--dashboard-port=0")
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
+
+
+def test_a_mitmproxy_option_that_is_not_valid_is_a_sentence(tmp_path: Path) -> None:
+    store = f"--store=sqlite:///{tmp_path}/s.db"
+    ended = run_to_end(store, "--listen-port=0", "--dashboard-port=0", "--set=proxyauth=nothing")
+    assert ended.returncode == 1
+    assert ended.stderr == "pagemason: mitmproxy: Invalid proxyauth specification.\n"
