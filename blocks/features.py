@@ -74,6 +74,10 @@ class BlockVectors:
     def __len__(self) -> int:
         return len(self.counts)
 
+    def rows(self, rows: Offsets) -> "BlockVectors":
+        """Return the vectors of some of the blocks."""
+        return BlockVectors(self.counts[rows], self.terms.rows(rows))
+
 
 def block_vectors(blocks: Sequence[bytes], encoding: str = "utf-8") -> BlockVectors:
     """Return the feature vectors of blocks of pages in one encoding. Linear; best called with many at once."""

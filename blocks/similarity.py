@@ -105,9 +105,8 @@ class SimilarityIndex:
     def known(self) -> tuple[Offsets, BlockVectors]:
         """Return the ids and the vectors of all known blocks, oldest first; how many terms there were is lost."""
         rows = np.flatnonzero(self._alive[: self._n])
-        n = self._starts[rows + 1] - self._starts[rows]
-        starts = np.concatenate(([0], np.cumsum(n)))
-        terms = TermSets(self._hashes[within(self._starts[rows], n)], starts, n)
+        starts = self._starts[: self._n + 1]
+        terms = TermSets(self._hashes[: starts[-1]], starts, np.diff(starts)).rows(rows)
         return self._ids[rows], BlockVectors(self._counts[rows].astype(np.float32), terms)
 
     def _append(self, ids: Ids, vectors: BlockVectors, keys: "_Keys") -> Links:

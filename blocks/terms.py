@@ -45,6 +45,13 @@ class TermSets:
         """Return the term hashes of one block, ascending."""
         return self.hashes[self.starts[block] : self.starts[block + 1]]
 
+    def rows(self, rows: Offsets) -> "TermSets":
+        """Return the terms of some of the blocks."""
+        begins = self.starts[rows]
+        n = self.starts[rows + 1] - begins
+        starts = np.concatenate(([0], np.cumsum(n)))
+        return TermSets(self.hashes[within(begins, n)], starts, self.n_terms[rows])
+
 
 def term_sets(text: str, n_blocks: int) -> TermSets:
     """Return the distinct terms of blocks whose texts are joined by NUL characters; linear in their length."""
