@@ -6,6 +6,7 @@ Parents come before their children, so a loop backwards over the nodes sums bott
 nest as deep as they like.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from extract.markup import VOID, Scan, Tag, Text, attributes_of
@@ -160,3 +161,19 @@ def build_tree(source: str, scanned: Scan) -> Tree:
         builder.text(source, text)
     builder.close(0, len(source))
     return builder.tree
+
+
+def innermost(tree: Tree, names: Collection[str], offsets: Sequence[int]) -> list[int]:
+    """Return for each ascending offset the innermost node of these names around it, 0 for none. Linear."""
+    nodes = [node for node, name in enumerate(tree.names) if name in names]
+    stack, at, found = [0], 0, []
+    for offset in offsets:
+        while at < len(nodes) and tree.starts[nodes[at]] <= offset:
+            while len(stack) > 1 and tree.ends[stack[-1]] <= tree.starts[nodes[at]]:
+                stack.pop()
+            stack.append(nodes[at])
+            at += 1
+        while len(stack) > 1 and tree.ends[stack[-1]] <= offset:
+            stack.pop()
+        found.append(stack[-1])
+    return found
