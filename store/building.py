@@ -3,13 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-import xxhash
-
 from blocks.model import Capture, body_digest
-from store.kinds import is_page, pieces_of
-from store.known import LARGE_BYTES, Known, Runs
+from blocks.partition import partition
+from store import recipes
+from store.kinds import is_page
+from store.known import LARGE_BYTES, Form, Known, Runs
+from store.matching import Tail, append, match
 from store.models import ARRIVAL, COMPACTED, PRIVATE
-from store.packs import MAX_READ_BYTES, Codec, Head, encode_head, encode_runs
+from store.packs import MAX_READ_BYTES, Codec, Head, encode_head
+from store.tokens import Pairs, canonical
 
 PACK_CAPTURES = 200
 """Captures in a pack at the most: bounds what a look at one head costs."""
@@ -17,8 +19,11 @@ PACK_CAPTURES = 200
 BASE_BYTES = 1 << 13
 """The first pack of a site with so many bytes becomes the dictionary of those that follow."""
 
+TOKEN_BYTES = 512
+"""Tokens are looked for in pages with more new bytes."""
+
 MAX_NEEDS = 16
-"""Other packs that one pack's recipes may refer to at the most."""
+"""Other packs that one page may need at the most."""
 
 PACK_BODIES = 32 << 20
 """Bytes of bodies that a pack gives back at the most: what a builder holds in memory."""
@@ -31,13 +36,14 @@ class Make:
     kind: int
     level: int
     pack_bytes: int
+    join_bytes: int
     remember: bool
 
 
-ON_ARRIVAL = Make(ARRIVAL, level=6, pack_bytes=1 << 17, remember=True)
+ON_ARRIVAL = Make(ARRIVAL, level=9, pack_bytes=1 << 17, join_bytes=64, remember=True)
 """Small packs, so that a page may need a compacted base and pack beside its own."""
 
-IN_COMPACTION = Make(COMPACTED, level=19, pack_bytes=448 << 10, remember=False)
+IN_COMPACTION = Make(COMPACTED, level=19, pack_bytes=448 << 10, join_bytes=128, remember=False)
 """A page needs its pack and the base, of the same size, and nothing else."""
 
 
@@ -66,15 +72,26 @@ class NewPack:
 class _Open:
     """The pack being filled."""
 
-    id: int
-    raw: bytearray = field(default_factory=bytearray)
-    places: dict[bytes, int] = field(default_factory=dict)
+    tail: Tail
     captures: list[Capture] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
-    runs: list[Runs] = field(default_factory=list)
-    bodies: dict[bytes, Runs] = field(default_factory=dict)
+    forms: list[Form] = field(default_factory=list)
+    needs: set[int] = field(default_factory=set)
+    bodies: dict[bytes, Form] = field(default_factory=dict)
     exact: int = 0
     n_bytes: int = 0
+
+    @property
+    def id(self) -> int:
+        return self.tail.id
+
+    def put(self, capture: Capture, digest: bytes, form: Form) -> None:
+        self.captures.append(capture)
+        self.digests.append(digest)
+        self.forms.append(form)
+        self.needs.update(run[0] for run in form[0])
+        self.needs.discard(self.id)
+        self.n_bytes += len(capture.body)
 
 
 class Builder:
@@ -88,26 +105,34 @@ class Builder:
         self._ids = iter(ids)
         self._make = make
         self._open: _Open | None = None
+        self._is_base = False
+        """Whether the open pack is to be the base."""
 
-    def add(self, capture: Capture) -> None:
-        """Take one capture."""
+    def add(self, capture: Capture, pairs: Pairs | None = None) -> None:
+        """Take one capture. `pairs` are the tokens to replace in it, found here when they are None."""
         if capture.private:
             self._alone(capture, PRIVATE)
             return
         digest = body_digest(capture.body)
-        runs = self._body(digest, capture.body)
-        if runs is not None:
-            _put(self._opened(), capture, digest, runs)
+        form = self._body(digest, capture.body)
+        if form is not None:
+            if len(self._opened().needs | {run[0] for run in form[0]}) > recipes.MAX_SOURCES:
+                self.flush()
+            self._opened().put(capture, digest, form)
         elif not is_page(capture) and len(capture.body) > LARGE_BYTES:
             self._alone(capture, self._make.kind)
         else:
-            self._match(capture, digest)
-        if self._open and self._is_full(self._open):
+            self._fit(capture, digest, pairs)
+        if self._open and not self._is_base and self._is_full(self._open):
             self.flush()
 
-    def _is_full(self, pack: _Open) -> bool:
-        full = len(pack.raw) >= self._make.pack_bytes or len(pack.captures) >= PACK_CAPTURES
-        return full or pack.n_bytes >= PACK_BODIES
+    def base(self, blocks: list[bytes]) -> None:
+        """Make these blocks the site's base: the raw body of the open pack, which only `flush` closes."""
+        self._is_base = True
+        tail = self._opened().tail
+        for block in blocks:
+            segments, new = match(block, [block], self.known, tail, None)
+            append(block, segments, new, tail, 0)
 
     def take(self) -> list[NewPack]:
         """Return the packs that were closed since the last time, to be written before more is added."""
@@ -116,163 +141,132 @@ class Builder:
         return packs
 
     def flush(self) -> None:
-        """Close the open pack; its blocks are known from now on."""
+        """Close the open pack; its blocks are known from now on when the make says so, or it is to be the base."""
         pack, self._open = self._open, None
-        if pack is None or not pack.captures:
+        is_base, self._is_base = self._is_base, False
+        if pack is None or not (pack.captures or (is_base and pack.tail.raw)):
             return
-        raw = bytes(pack.raw)
-        known = self.known
-        n_blocks = sum(digest not in known.places for digest in pack.places)
-        self._packs.append(self._closed(pack, raw, self._make.kind, known.base, n_blocks))
+        raw, known = bytes(pack.tail.raw), self.known
+        n_blocks = sum(digest not in known.places for digest in pack.tail.places)
+        closed, head = self._closed(pack, raw, self._make.kind, known.base, n_blocks)
+        self._packs.append(closed)
         known.bodies.update(pack.bodies)
         known.sizes[pack.id] = len(raw)
         self._raws[pack.id] = raw
-        if not self._make.remember:
+        if not (self._make.remember or is_base):
             return
         known.raws[pack.id] = raw
-        for digest, offset in pack.places.items():
+        for digest, offset in pack.tail.places.items():
             known.places.setdefault(digest, (pack.id, offset))
-        if not known.base and len(raw) >= BASE_BYTES:
-            known.base = pack.id
+        if not known.base and (is_base or len(raw) >= BASE_BYTES):
+            known.base, known.base_head = pack.id, head
+
+    def _is_full(self, pack: _Open) -> bool:
+        full = len(pack.tail.raw) >= self._make.pack_bytes or len(pack.captures) >= PACK_CAPTURES
+        return full or pack.n_bytes >= PACK_BODIES
 
     def _opened(self) -> _Open:
         if self._open is None:
-            self._open = _Open(next(self._ids))
+            self._open = _Open(Tail(next(self._ids)))
         return self._open
 
     def _alone(self, capture: Capture, kind: int) -> None:
         """Give a capture a pack of its own, without a base, that is not kept in memory."""
         digest = body_digest(capture.body)
-        pack = _Open(next(self._ids), exact=len(capture.body))
+        pack = _Open(Tail(next(self._ids)), exact=len(capture.body))
         runs = ((pack.id, 0, len(capture.body)),) if capture.body else ()
-        _put(pack, capture, digest, runs)
-        self._packs.append(self._closed(pack, capture.body, kind, 0, min(len(runs), 1)))
+        pack.put(capture, digest, (runs, ()))
+        self._packs.append(self._closed(pack, capture.body, kind, 0, min(len(runs), 1))[0])
         if kind != PRIVATE:
-            self.known.bodies[digest] = runs
+            self.known.bodies[digest] = runs, ()
             self.known.sizes[pack.id] = len(capture.body)
             self._raws[pack.id] = capture.body
 
-    def _match(self, capture: Capture, digest: bytes) -> None:
-        """Find what of a page is known, within the bound on what reading it may cost."""
-        pieces = pieces_of(capture)
+    def _body(self, digest: bytes, body: bytes) -> Form | None:
+        """Return how a body that was kept before is kept, compared byte by byte."""
+        pack = self._open
+        form = self.known.bodies.get(digest) or (pack.bodies.get(digest) if pack else None)
+        more = self._raws | ({pack.id: pack.tail.raw} if pack else {})
+        return form if form is not None and self.known.holds(form, body, more) else None
+
+    def _fit(self, capture: Capture, digest: bytes, pairs: Pairs | None) -> None:
+        """Put a body into the open pack, or into the next one when that gets too full."""
         pack = self._opened()
-        before = len(pack.raw), len(pack.places)
-        runs = _runs(pieces, self.known, pack, None)
-        allowed = self._affordable(runs, pack, len(capture.body))
-        if allowed is not None:
-            _undo(pack, *before)
-            runs = _runs(pieces, self.known, pack, allowed)
-        if len(pack.raw) > self._make.pack_bytes and pack.captures:
-            _undo(pack, *before)
+        mark = pack.tail.mark()
+        form = self._form(capture, pack.tail, pairs)
+        needs = pack.needs | {run[0] for run in form[0]}
+        too_full = len(pack.tail.raw) > self._make.pack_bytes or len(needs) > recipes.MAX_SOURCES
+        if pack.captures and too_full and not self._is_base:
+            pack.tail.cut(mark)
             self.flush()
-            self._match(capture, digest)
+            self._fit(capture, digest, form[1])
             return
         pack.exact += len(capture.body)
-        pack.bodies[digest] = runs
-        _put(pack, capture, digest, runs)
+        pack.bodies[digest] = form
+        pack.put(capture, digest, form)
 
-    def _body(self, digest: bytes, body: bytes) -> Runs | None:
-        """Return where a body that was kept before stands, compared byte by byte."""
-        pack = self._open
-        runs = self.known.bodies.get(digest) or (pack.bodies.get(digest) if pack else None)
-        if runs is None or not self.known.holds(runs, body, self._raws | ({pack.id: pack.raw} if pack else {})):
-            return None
-        return runs
-
-    def _affordable(self, runs: Runs, pack: _Open, size: int) -> frozenset[int] | None:
-        """Return the packs that a page may refer to, those it uses most; None when it may use all it does."""
+    def _form(self, capture: Capture, tail: Tail, pairs: Pairs | None) -> Form:
+        """Append what of a body is new to the open pack, within the bound on what reading it may cost."""
+        body = canonical(capture.body, pairs or ())
+        pieces = _pieces(capture, body)
+        segments, new = match(body, pieces, self.known, tail, None)
+        if pairs is None and is_page(capture):
+            kinds = self.known.kinds
+            text = b"".join([body[s.start : s.stop] for s in segments if not s.source])
+            pairs = kinds.pairs(body, text) if len(text) > TOKEN_BYTES else ()
+            if pairs:
+                body = canonical(body, pairs)
+                pieces = _pieces(capture, body)
+                segments, new = match(body, pieces, self.known, tail, None)
+                text = b"".join([body[s.start : s.stop] for s in segments if not s.source])
+            kinds.learn(text)
         used: dict[int, int] = {}
-        for source, _, length in runs:
-            if source != pack.id:
-                used[source] = used.get(source, 0) + length
-        base = self.known.base
-        budget = max(MAX_READ_BYTES, size) - max(self._make.pack_bytes, len(pack.raw)) - self.known.sizes.get(base, 0)
+        for segment in segments:
+            used[segment.source] = used.get(segment.source, 0) + segment.stop - segment.start
+        allowed = self._affordable(used, tail, len(body))
+        if allowed is not None:
+            segments, new = match(body, pieces, self.known, tail, allowed)
+        return append(body, segments, new, tail, self._make.join_bytes), pairs or ()
+
+    def _affordable(self, used: dict[int, int], tail: Tail, size: int) -> frozenset[int] | None:
+        """Return the packs that a page may refer to, those it uses most; None when it may use all it does."""
+        sizes, base = self.known.sizes, self.known.base
+        others = used.keys() - {0, tail.id}
+        budget = max(MAX_READ_BYTES, size) - max(self._make.pack_bytes, len(tail.raw)) - sizes.get(base, 0)
         left = MAX_NEEDS - 1
         chosen = {base}
-        for source in sorted(used, key=lambda s: (-used[s], s)):
-            cost = self.known.sizes[source]
-            if source != base and cost <= budget and left:
-                budget, left = budget - cost, left - 1
+        for source in sorted(others, key=lambda s: (-used[s], s)):
+            if source != base and sizes[source] <= budget and left:
+                budget, left = budget - sizes[source], left - 1
                 chosen.add(source)
-        return None if chosen >= used.keys() else frozenset(chosen)
+        return None if chosen >= others else frozenset(chosen)
 
-    def _closed(self, pack: _Open, raw: bytes, kind: int, base: int, n_blocks: int) -> NewPack:
-        needs = sorted({run[0] for runs in pack.runs for run in runs} - {pack.id})
+    def _closed(self, pack: _Open, raw: bytes, kind: int, base: int, n_blocks: int) -> tuple[NewPack, bytes]:
+        needs = sorted(pack.needs)
         sources = {pack.id: 0, **{need: i + 1 for i, need in enumerate(needs)}}
-        recipes = [
-            encode_runs(((sources[source], offset, length) for source, offset, length in runs), len(sources))
-            for runs in pack.runs
-        ]
-        head = Head(needs, [replace(c, body=b"") for c in pack.captures], pack.digests, recipes)
+        runs = [[(sources[run[0]], run[1], run[2]) for run in form[0]] for form in pack.forms]
+        encoded = recipes.encode(runs)
+        captures = [replace(c, body=b"") for c in pack.captures]
+        head = encode_head(Head(needs, captures, pack.digests, tokens=[form[1] for form in pack.forms]), encoded)
         level = self._make.level
-        codec = Codec(level, self.known.raw(base) if base else b"")
-        return NewPack(
-            pack.id,
-            kind,
-            base or None,
-            len(raw),
-            n_blocks,
-            sum(map(len, recipes)),
+        base_raw, base_head = (self.known.raw(base), self.known.base_head) if base else (b"", b"")
+        new = NewPack(
+            *(pack.id, kind, base or None, len(raw), n_blocks, len(encoded)),
             tuple(sorted({*needs, *([base] if base else [])})),
-            Codec(level).encode(encode_head(head)),
-            codec.encode(raw),
+            Codec(level, base_head).encode(head),
+            Codec(level, base_raw).encode(raw),
             tuple(pack.captures),
-            tuple(sum(run[2] for run in runs) for runs in pack.runs),
+            tuple(_size(form[0]) for form in pack.forms),
             pack.exact,
         )
+        return new, head
 
 
-def base_pack(number: int, raw: bytes, n_blocks: int) -> NewPack:
-    """Return a pack of blocks without captures, to be the base of others."""
-    level = IN_COMPACTION.level
-    body, head = Codec(level).encode(raw), Codec(level).encode(encode_head(Head()))
-    return NewPack(number, COMPACTED, None, len(raw), n_blocks, 0, (), head, body, (), (), 0)
+def _pieces(capture: Capture, body: bytes) -> list[bytes]:
+    if not body:
+        return []
+    return partition(body).pieces() if is_page(capture) else [body]
 
 
-def _put(pack: _Open, capture: Capture, digest: bytes, runs: Runs) -> None:
-    pack.captures.append(capture)
-    pack.n_bytes += len(capture.body)
-    pack.digests.append(digest)
-    pack.runs.append(runs)
-
-
-def _undo(pack: _Open, n_bytes: int, n_places: int) -> None:
-    """Take back the blocks that were added since the pack had this size."""
-    del pack.raw[n_bytes:]
-    while len(pack.places) > n_places:
-        pack.places.popitem()
-
-
-def _runs(pieces: list[bytes], known: Known, pack: _Open, allowed: frozenset[int] | None) -> Runs:
-    """Return where the pieces stand, neighbours joined; new ones are appended to the open pack.
-
-    The piece after a known one is first looked for where that one ends: the order of a site's blocks seldom changes.
-    """
-    runs: list[list[int]] = []
-    raws, places, raw, new = known.raws, known.places, pack.raw, pack.places
-    here: bytes | bytearray = b""
-    end = -1
-    for piece in pieces:
-        size = len(piece)
-        if end >= 0 and here.startswith(piece, end):
-            runs[-1][2] += size
-            end += size
-            continue
-        digest = xxhash.xxh3_128_digest(piece)
-        found = places.get(digest)
-        if found and (allowed is None or found[0] in allowed) and raws[found[0]].startswith(piece, found[1]):
-            source, offset = found
-            here = raws[source]
-        else:
-            source, here = pack.id, raw
-            offset = new.get(digest, -1)
-            if offset < 0 or not raw.startswith(piece, offset):
-                offset = len(raw)
-                raw += piece
-                new.setdefault(digest, offset)
-        if runs and runs[-1][0] == source and runs[-1][1] + runs[-1][2] == offset:
-            runs[-1][2] += size
-        else:
-            runs.append([source, offset, size])
-        end = offset + size
-    return tuple((source, offset, length) for source, offset, length in runs)
+def _size(runs: Runs) -> int:
+    return sum(run[2] for run in runs)

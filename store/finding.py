@@ -67,7 +67,7 @@ class Finder:
         head = self.reader.head(connection, row.site, row.pack)
         if row.slot >= len(head.captures):
             raise DamagedPack(f"pack {row.pack} has no slot {row.slot}")
-        size = head.recipe(row.slot).size
+        size = head.recipes.size(row.slot)
         place = (row.site, row.pack, row.slot)
         return Record(row.id, head.captures[row.slot], head.digests[row.slot], size, fresh, place)
 

@@ -11,6 +11,7 @@ import xxhash
 from blocks.model import Capture, Recipe, Run, compose
 from store.kinds import is_page, pieces_of
 from store.packs import Head
+from store.tokens import Kinds, Pairs, canonical
 
 LARGE_BYTES = 1 << 16
 """A body that is no page and larger than this has a pack of its own, which is not kept in memory."""
@@ -21,24 +22,30 @@ Place = tuple[int, int]
 Runs = tuple[tuple[int, int, int], ...]
 """A recipe with packs' ids as sources: (pack, offset, length)."""
 
+Form = tuple[Runs, Pairs]
+"""How a body is kept: its runs, and the tokens to put back into them."""
+
 
 @dataclass(slots=True)
 class Known:
     """The blocks and bodies of one site, as far as they were loaded.
 
-    `raws` are raw bodies by pack; `places` tells by xxh3-128 where a block with that digest stands; `bodies` has by
-    BLAKE2b-128 the runs of a body. `load` gives the raw body of a pack that is not among `raws`.
+    `raws` are raw bodies by pack, `base_head` is the base's raw head; `places` tells by xxh3-128 where a block with
+    that digest stands; `bodies` has by BLAKE2b-128 the form of a body; `kinds` the site's tokens. `load` gives the
+    raw body of a pack that is not among `raws`.
     """
 
     site: int
     name: str
     load: Callable[[int], bytes]
     base: int = 0
+    base_head: bytes = b""
     writes: int = 0
     raws: dict[int, bytes] = field(default_factory=dict)
     sizes: dict[int, int] = field(default_factory=dict)
     places: dict[bytes, Place] = field(default_factory=dict)
-    bodies: dict[bytes, Runs] = field(default_factory=dict)
+    bodies: dict[bytes, Form] = field(default_factory=dict)
+    kinds: Kinds = field(default_factory=Kinds)
 
     @property
     def n_bytes(self) -> int:
@@ -50,8 +57,10 @@ class Known:
         found = self.raws.get(pack)
         return self.load(pack) if found is None else found
 
-    def holds(self, runs: Runs, body: bytes, more: Mapping[int, bytes | bytearray]) -> bool:
-        """Tell whether runs give exactly this body; `more` has raw bodies that are not packs yet."""
+    def holds(self, form: Form, body: bytes, more: Mapping[int, bytes | bytearray]) -> bool:
+        """Tell whether a form gives exactly this body; `more` has raw bodies that are not packs yet."""
+        runs, pairs = form
+        body = canonical(body, pairs) if pairs else body
         at = 0
         for pack, offset, length in runs:
             raw = more[pack] if pack in more else self.raw(pack)
@@ -64,6 +73,7 @@ class Known:
         """Hold a pack's raw body, without its blocks' places."""
         self.raws[pack] = raw
         self.sizes[pack] = len(raw)
+        self.kinds.learn(raw)
 
     def forget(self, packs: Iterable[int]) -> None:
         """Drop all that stands in packs which are gone."""
@@ -72,7 +82,7 @@ class Known:
             self.raws.pop(pack, None)
             self.sizes.pop(pack, None)
         self.places = {digest: place for digest, place in self.places.items() if place[0] not in gone}
-        self.bodies = {d: runs for d, runs in self.bodies.items() if not any(run[0] in gone for run in runs)}
+        self.bodies = {d: form for d, form in self.bodies.items() if not any(run[0] in gone for run in form[0])}
         if self.base in gone:
             self.base = 0
 
@@ -84,7 +94,7 @@ class Known:
         """
         for slot, capture in enumerate(head.captures):
             runs = absolute(pack, head, slot)
-            self.bodies.setdefault(head.digests[slot], runs)
+            self.bodies.setdefault(head.digests[slot], (runs, head.tokens[slot]))
             if capture.private or not all(source in self.raws for source, *_ in runs):
                 continue
             if any(_is_new(seen, run) for run in runs):
@@ -103,7 +113,7 @@ class Known:
 def absolute(pack: int, head: Head, slot: int) -> Runs:
     """Return a capture's recipe with packs' ids as sources."""
     packs = (pack, *head.needs)
-    return tuple((packs[run.source], run.offset, run.length) for run in head.recipe(slot).runs)
+    return tuple((packs[run.source], run.offset, run.length) for run in head.recipes.recipe(slot).runs)
 
 
 def _recipe(runs: Runs) -> Recipe:

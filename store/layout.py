@@ -11,11 +11,17 @@ from dataclasses import dataclass
 import xxhash
 
 from blocks.model import Capture
-from store.kinds import is_page, pieces_of
+from blocks.partition import partition
+from store.building import TOKEN_BYTES
+from store.kinds import is_page
 from store.known import LARGE_BYTES
+from store.tokens import Kinds, Pairs, canonical
 
 BASE_BYTES = 448 << 10
 """Size of a base at the most: with a pack as large, what reading a page decompresses stays below MAX_READ_BYTES."""
+
+MAX_SAMPLES = 100
+"""Captures that are sampled at the most: those that fit are kept in the base's own pack."""
 
 
 @dataclass(slots=True)
@@ -26,9 +32,18 @@ class _Seen:
     first: int
 
 
-def choose_base(captures: Callable[[], Iterable[Capture]], n_captures: int, pack_bytes: int) -> list[bytes]:
-    """Return the blocks of a site's base. `captures` is gone through twice, and must yield the same each time."""
-    seen = _survey(captures(), pack_bytes)
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The blocks of a base, in order; the numbers of the captures that are in it whole; each capture's tokens."""
+
+    base: list[bytes]
+    whole: frozenset[int]
+    pairs: list[Pairs]
+
+
+def choose_base(captures: Callable[[], Iterable[Capture]], n_captures: int, pack_bytes: int) -> Layout:
+    """Return how to compact captures. They are gone through twice, and must come the same each time."""
+    seen, pairs = _survey(captures(), pack_bytes)
     wanted: set[bytes] = set()
     room = BASE_BYTES
     for digest, block in sorted(seen.items(), key=lambda item: (-item[1].n_windows, item[1].first)):
@@ -37,16 +52,24 @@ def choose_base(captures: Callable[[], Iterable[Capture]], n_captures: int, pack
         if block.size <= room:
             wanted.add(digest)
             room -= block.size
-    return _collect(captures(), seen, wanted, _samples(seen, room, n_captures))
+    samples = _samples(seen, room, n_captures)
+    base, whole = _collect(zip(captures(), pairs, strict=True), seen, wanted, samples)
+    return Layout(base, whole, pairs)
 
 
-def _survey(captures: Iterable[Capture], pack_bytes: int) -> dict[bytes, _Seen]:
-    """Count for each block in how many windows it stands: stretches of pages with a pack's worth of distinct blocks."""
+def _survey(captures: Iterable[Capture], pack_bytes: int) -> tuple[dict[bytes, _Seen], list[Pairs]]:
+    """Count for each block in how many windows it stands: stretches of pages with a pack's worth of distinct blocks.
+
+    Blocks are those of the pages with the site's tokens in place of their own.
+    """
     seen: dict[bytes, _Seen] = {}
+    kinds = Kinds()
+    all_pairs: list[Pairs] = []
     window, room = 1, pack_bytes
     for number, capture in enumerate(captures):
-        for piece in _pieces(capture):
-            digest = xxhash.xxh3_128_digest(piece)
+        blocks, pairs = _canonical(capture, seen, kinds)
+        all_pairs.append(pairs)
+        for digest, piece in blocks.items():
             block = seen.get(digest)
             if block is None:
                 seen[digest] = _Seen(len(piece), 1, window, number)
@@ -57,13 +80,28 @@ def _survey(captures: Iterable[Capture], pack_bytes: int) -> dict[bytes, _Seen]:
                 room -= block.size
         if room <= 0:
             window, room = window + 1, pack_bytes
-    return seen
+    return seen, all_pairs
 
 
-def _pieces(capture: Capture) -> list[bytes]:
-    if not is_page(capture) and len(capture.body) > LARGE_BYTES:
-        return []
-    return pieces_of(capture)
+def _canonical(capture: Capture, seen: dict[bytes, _Seen], kinds: Kinds) -> tuple[dict[bytes, bytes], Pairs]:
+    """Return a capture's blocks by digest, the site's tokens in place of its own."""
+    blocks = _blocks(capture, ())
+    new = b"".join([piece for digest, piece in blocks.items() if digest not in seen])
+    pairs: Pairs = ()
+    if is_page(capture):
+        if len(new) > TOKEN_BYTES and (pairs := kinds.pairs(capture.body, new)):
+            blocks = _blocks(capture, pairs)
+            new = b"".join([piece for digest, piece in blocks.items() if digest not in seen])
+        kinds.learn(new)
+    return blocks, pairs
+
+
+def _blocks(capture: Capture, pairs: Pairs) -> dict[bytes, bytes]:
+    if is_page(capture):
+        pieces = partition(canonical(capture.body, pairs)).pieces()
+    else:
+        pieces = [capture.body] if 0 < len(capture.body) <= LARGE_BYTES else []
+    return {xxhash.xxh3_128_digest(piece): piece for piece in pieces}
 
 
 def _samples(seen: dict[bytes, _Seen], room: int, n_captures: int) -> set[int]:
@@ -73,36 +111,34 @@ def _samples(seen: dict[bytes, _Seen], room: int, n_captures: int) -> set[int]:
         if block.n_windows < 2:
             own[block.first] = own.get(block.first, 0) + block.size
     average = max(1, sum(own.values()) // max(1, len(own)))
-    n_samples = min(len(own), max(1, 2 * room // average))
+    n_samples = min(len(own), MAX_SAMPLES, max(1, 2 * room // average))
     return {int((i + 0.5) * n_captures / n_samples) for i in range(n_samples)}
 
 
 def _collect(
-    captures: Iterable[Capture], seen: dict[bytes, _Seen], wanted: set[bytes], samples: set[int]
-) -> list[bytes]:
-    """Return the wanted blocks in the order of the pages, after as many sampled ones as fit."""
-    shared: list[bytes] = []
-    sampled: list[list[bytes]] = []
-    taken: set[bytes] = set()
-    room = BASE_BYTES - sum(seen[digest].size for digest in wanted)
-    for number, capture in enumerate(captures):
-        extra: list[bytes] = []
-        for piece in _pieces(capture):
-            digest = xxhash.xxh3_128_digest(piece)
-            if digest in taken:
-                continue
-            if digest in wanted:
-                taken.add(digest)
-                shared.append(piece)
-            elif number in samples:
-                taken.add(digest)
-                extra.append(piece)
-        sampled.append(extra)
-    filling = []
-    chosen = [blocks for blocks in sampled if blocks]
-    for blocks in chosen[::2] + chosen[1::2]:  # when not all fit, every other one is left out first
-        for piece in blocks:
-            if len(piece) <= room:
-                filling.append(piece)
-                room -= len(piece)
-    return filling + shared
+    captures: Iterable[tuple[Capture, Pairs]], seen: dict[bytes, _Seen], wanted: set[bytes], samples: set[int]
+) -> tuple[list[bytes], frozenset[int]]:
+    """Return the blocks of the base, and which sampled captures are in it whole.
+
+    Sampled pages come first, as many as fit, then the wanted blocks that they do not have, in the order of the pages.
+    """
+    shared: dict[bytes, bytes] = {}
+    sampled: dict[int, dict[bytes, bytes]] = {}
+    for number, (capture, pairs) in enumerate(captures):
+        blocks = _blocks(capture, pairs)
+        if number in samples:
+            sampled[number] = blocks
+        shared.update({digest: piece for digest, piece in blocks.items() if digest in wanted})
+    room = BASE_BYTES - sum(map(len, shared.values()))
+    base: dict[bytes, bytes] = {}
+    whole = set()
+    order = sorted(sampled)
+    for number in order[::2] + order[1::2]:  # when not all fit, every other one is left out first
+        extra = {d: piece for d, piece in sampled[number].items() if d not in base}
+        size = sum(len(piece) for digest, piece in extra.items() if digest not in shared)
+        if size <= room:
+            room -= size
+            whole.add(number)
+            base.update(extra)
+    base.update({digest: piece for digest, piece in shared.items() if digest not in base})
+    return list(base.values()), frozenset(whole)

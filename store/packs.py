@@ -4,7 +4,7 @@ Pure: bytes in, values out. `DamagedPack` is raised for whatever is not what was
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -12,7 +12,10 @@ from typing import Any
 import msgpack
 import zstandard
 
-from blocks.model import Capture, Headers, Recipe, Run
+from blocks.model import Capture, Headers
+from store.recipes import Recipes
+from store.recipes import decode as decode_recipes
+from store.tokens import Pairs
 
 MAX_READ_BYTES = 1 << 20
 """Raw bodies that one page may need, its own pack's included, unless the page itself is larger."""
@@ -34,59 +37,14 @@ class Head:
     needs: list[int] = field(default_factory=list)
     captures: list[Capture] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
-    recipes: list[bytes] = field(default_factory=list)
-    """Encoded runs, by `encode_runs` with `len(needs) + 1` sources."""
-
-    def recipe(self, slot: int) -> Recipe:
-        """Return the recipe of a capture; its sources are 0 for this pack and i for `needs[i - 1]`."""
-        return decode_runs(self.recipes[slot], len(self.needs) + 1)
+    recipes: Recipes = field(default_factory=Recipes)
+    """Source 0 is this pack's raw body, source i that of `needs[i - 1]`."""
+    tokens: list[Pairs] = field(default_factory=list)
+    """What to put back into the joined runs, by `tokens.restore`."""
 
 
-def encode_runs(runs: Iterable[tuple[int, int, int]], n_sources: int) -> bytes:
-    """Return runs of (source, offset, length) as bytes; their order is kept."""
-    out = bytearray()
-    expected = [0] * n_sources
-    for source, offset, length in runs:
-        delta = offset - expected[source]
-        number = (delta * 2 if delta >= 0 else -delta * 2 - 1) * n_sources + source
-        expected[source] = offset + length
-        for value in (number, length):
-            while value > 127:
-                out.append(value & 127 | 128)
-                value >>= 7
-            out.append(value)
-    return bytes(out)
-
-
-def decode_runs(data: bytes, n_sources: int) -> Recipe:
-    """Return the recipe that `encode_runs` was given. DamagedPack when the bytes are no runs."""
-    numbers: list[int] = []
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        if byte & 128:
-            shift += 7
-            if shift > 63:
-                raise DamagedPack("recipe: a number is too long")
-        else:
-            numbers.append(value)
-            value = shift = 0
-    if shift or len(numbers) % 2:
-        raise DamagedPack("recipe: it ends within a run")
-    expected = [0] * n_sources
-    runs = []
-    for number, length in zip(numbers[::2], numbers[1::2], strict=True):
-        zigzag, source = divmod(number, n_sources)
-        offset = expected[source] + (-(zigzag + 1) // 2 if zigzag & 1 else zigzag // 2)
-        if offset < 0:
-            raise DamagedPack("recipe: a run begins before its source")
-        expected[source] = offset + length
-        runs.append(Run(source, offset, length))
-    return Recipe(tuple(runs))
-
-
-def encode_head(head: Head) -> bytes:
-    """Return a head as raw bytes."""
+def encode_head(head: Head, recipes: bytes) -> bytes:
+    """Return a head as raw bytes; `recipes` are its recipes as `recipes.encode` gives them."""
     fields: dict[bytes, int] = {}
     captures = head.captures
 
@@ -109,7 +67,8 @@ def encode_head(head: Head) -> bytes:
         "records": [_record_id(c.record_id) for c in captures],
         "dates": [c.date for c in captures],
         "digests": b"".join(head.digests),
-        "runs": head.recipes,
+        "runs": recipes,
+        "tokens": [[token for pair in pairs for token in pair] for pairs in head.tokens],
         "fields": list(fields),
     }
     packed: bytes = msgpack.packb(content, unicode_errors="surrogatepass")
@@ -129,10 +88,11 @@ def decode_head(raw: bytes) -> Head:
         captures = [_capture(fields, *row) for row in zip(*columns, strict=True)]
         joined: bytes = content["digests"]
         digests = [joined[i : i + _DIGEST_BYTES] for i in range(0, len(joined), _DIGEST_BYTES)]
-        recipes: list[bytes] = content["runs"]
-        if not len(captures) == len(digests) == len(recipes):
+        recipes = decode_recipes(content["runs"])
+        tokens = [tuple(zip(t[::2], t[1::2], strict=True)) for t in content["tokens"]]
+        if not len(captures) == len(digests) == len(recipes) == len(tokens):
             raise DamagedPack("head: its lists differ in length")
-        return Head(content["needs"], captures, digests, recipes)
+        return Head(content["needs"], captures, digests, recipes, tokens)
     except DamagedPack:
         raise
     except Exception as error:  # msgpack and the columns fail in many ways; all mean the same

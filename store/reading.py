@@ -12,6 +12,7 @@ from blocks.model import Capture, body_digest, compose
 from store.base import DamagedPage, Record
 from store.models import Pack
 from store.packs import DamagedPack, Head, decode, decode_head
+from store.tokens import restore
 
 V = TypeVar("V")
 
@@ -60,11 +61,13 @@ class Reader:
 
     def __init__(self) -> None:
         self._heads: Lru[Head] = Lru(HEAD_BYTES)
+        self._base_heads: Lru[bytes] = Lru(HEAD_BYTES)
         self._raws: Lru[bytes] = Lru(RAW_BYTES)
 
     def forget(self) -> None:
         """Drop all that is kept in memory."""
         self._heads.clear()
+        self._base_heads.clear()
         self._raws.clear()
 
     def head(self, connection: Connection, site: int, pack: int) -> Head:
@@ -72,13 +75,22 @@ class Reader:
         found = self._heads.get((site, pack))
         if found is not None:
             return found
-        stored = connection.execute(select(Pack.head).where(Pack.site == site, Pack.id == pack)).scalar()
-        if stored is None:
-            raise Gone(f"pack {pack}")
-        raw = decode(stored)
+        raw = self.raw_head(connection, site, pack)
         head = decode_head(raw)
         self._heads.put((site, pack), head, 4 * len(raw) + 500)
         return head
+
+    def raw_head(self, connection: Connection, site: int, pack: int) -> bytes:
+        """Return a pack's raw head; those of bases are kept in memory. Gone, DamagedPack."""
+        row = connection.execute(select(Pack.base, Pack.head).where(Pack.site == site, Pack.id == pack)).first()
+        if row is None:
+            raise Gone(f"pack {pack}")
+        base = b""
+        if row.base:
+            found = self._base_heads.get((site, row.base))
+            base = self.raw_head(connection, site, row.base) if found is None else found
+            self._base_heads.put((site, row.base), base, len(base))
+        return decode(row.head, base)
 
     def raw(self, connection: Connection, site: int, pack: int) -> bytes:
         """Return a pack's raw body. Gone when there is no such pack, DamagedPack when it cannot be read."""
@@ -99,12 +111,14 @@ class Reader:
     def capture(self, connection: Connection, site: int, pack: int, slot: int) -> Capture:
         """Return the capture in a slot with its body, whose digest is checked. DamagedPack when it differs."""
         head = self.head(connection, site, pack)
-        recipe = head.recipe(slot)
+        recipe = head.recipes.recipe(slot)
         packs = (pack, *head.needs)
         try:
             body = compose(recipe, _Sources(lambda source: self.raw(connection, site, packs[source])))
         except (ValueError, IndexError) as error:
             raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
+        if head.tokens[slot]:
+            body = restore(body, head.tokens[slot])
         if body_digest(body) != head.digests[slot]:
             raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
         return replace(head.captures[slot], body=body)

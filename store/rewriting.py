@@ -10,14 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import xxhash
 from sqlalchemy import Connection, Row, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
 from store import totals
 from store.base import Plan
-from store.building import IN_COMPACTION, Builder, NewPack, base_pack
+from store.building import IN_COMPACTION, Builder, NewPack
 from store.finding import CAPTURE, live_rows
 from store.known import Known
 from store.layout import choose_base
@@ -71,7 +70,7 @@ class _Rewriter:
                 except DamagedPack:
                     continue
                 for slot in {row.slot for row in rows}:
-                    capture, size = head.captures[slot], head.recipe(slot).size
+                    capture, size = head.captures[slot], head.recipes.size(slot)
                     ordered.append((capture.url, capture.time, pack, slot, size))
         ordered.sort()
         self._places = [(pack, slot) for *_, pack, slot, _ in ordered]
@@ -102,32 +101,23 @@ class _Rewriter:
     def _region(self, region: list[tuple[int, int]]) -> None:
         store = self._store
         known = Known(self._site, "", self._load)
-        blocks = choose_base(
+        layout = choose_base(
             lambda: (capture for _, capture in self._captures(region)), len(region), IN_COMPACTION.pack_bytes
         )
-        if blocks and len(region) > 1:
-            self._base(known, blocks)
         builder = Builder(known, self._numbers(), IN_COMPACTION)
         waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for place, capture in self._captures(region):
-            builder.add(capture)
-            waiting[id(capture)].append(place)
+        whole = layout.whole if len(region) > 1 else frozenset()
+        if len(region) > 1:
+            builder.base(layout.base)
+        for first in (True, False):
+            for number, (place, capture) in enumerate(self._captures(region)):
+                if (number in whole) == first:
+                    waiting[id(capture)].append(place)
+                    builder.add(capture, layout.pairs[number])
+                    self._write(builder, waiting)
+            builder.flush()
             self._write(builder, waiting)
-        builder.flush()
-        self._write(builder, waiting)
         store.writer.forget()
-
-    def _base(self, known: Known, blocks: list[bytes]) -> None:
-        raw = b"".join(blocks)
-        number = next(self._numbers())
-        offset = 0
-        for block in blocks:
-            known.places[xxhash.xxh3_128_digest(block)] = number, offset
-            offset += len(block)
-        known.add_pack(number, raw)
-        known.base = number
-        with self._store.database.write() as connection:
-            insert_packs(connection, self._site, [base_pack(number, raw, len(blocks))])
 
     def _write(self, builder: Builder, waiting: dict[int, list[tuple[int, int]]]) -> None:
         """Write the packs that are closed, each with the rows of its captures."""

@@ -67,7 +67,7 @@ def count(connection: Connection, reader: Reader, site: int) -> Count:
     for pack, rows in live_rows(connection, site).items():
         head = reader.head(connection, site, pack)
         for row in rows:
-            capture, size = head.captures[row.slot], head.recipe(row.slot).size
+            capture, size = head.captures[row.slot], head.recipes.size(row.slot)
             n_captures, original = n_captures + 1, original + size
             urls.add(row.url)
             if capture.private:

@@ -179,6 +179,8 @@ class Writer:
             known.learn(number, head, seen)
             if not known.base and rows[number].raw >= BASE_BYTES and number in known.raws:
                 known.base = number
+        if known.base:
+            known.base_head = self._reader.raw_head(connection, known.site, known.base)
 
     def _bound(self) -> None:
         sizes = {name: known.n_bytes for name, known in self._sites.items()}

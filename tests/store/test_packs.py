@@ -7,27 +7,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.model import Run
-from store.packs import Codec, DamagedPack, Head, decode, decode_head, decode_runs, encode_head, encode_runs
+from store import recipes
+from store.packs import Codec, DamagedPack, Head, decode, decode_head, encode_head
+from store.recipes import BadRecipes
 from tests.store.conftest import page
 
-runs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**40), st.integers(0, 2**40)), max_size=20)
+runs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1)), max_size=20)
 
 
-@given(runs)
-def test_runs_come_back(wanted: list[tuple[int, int, int]]) -> None:
-    recipe = decode_runs(encode_runs(wanted, 4), 4)
-    assert recipe.runs == tuple(Run(*run) for run in wanted)
+@given(st.lists(runs, max_size=5))
+def test_recipes_come_back(wanted: list[list[tuple[int, int, int]]]) -> None:
+    decoded = recipes.decode(recipes.encode(wanted))
+    assert [decoded.recipe(slot).runs for slot in range(len(decoded))] == [
+        tuple(Run(*run) for run in r) for r in wanted
+    ]
+    assert [decoded.size(slot) for slot in range(len(decoded))] == [sum(run[2] for run in r) for r in wanted]
 
 
-@given(st.binary(max_size=60), st.integers(1, 5))
-def test_any_bytes_are_runs_or_damaged(data: bytes, n_sources: int) -> None:
-    with contextlib.suppress(DamagedPack):
-        decode_runs(data, n_sources)
+@given(
+    st.binary(max_size=80) | st.binary(max_size=60).map(lambda tail: bytes(4) + bytes([1, 0, 0, 0, 0, 0, 0, 0]) + tail)
+)
+def test_any_bytes_are_recipes_or_not(data: bytes) -> None:
+    with contextlib.suppress(BadRecipes):
+        recipes.decode(data)
 
 
-def test_neighbouring_runs_cost_two_bytes() -> None:
-    """A run that begins where the last one of its source ended has offset 0."""
-    assert len(encode_runs([(0, 0, 100), (1, 0, 50), (0, 100, 20)], 2)) == 6
+def test_new_blocks_in_order_cost_two_bytes_and_their_source() -> None:
+    one, two = recipes.encode([[(0, 0, 100)]]), recipes.encode([[(0, 0, 100), (0, 100, 50)]])
+    assert len(two) - len(one) == 3
 
 
 @given(st.binary(max_size=500), st.binary(max_size=500), st.sampled_from([1, 3, 19]))
@@ -62,8 +69,10 @@ def test_a_head_comes_back() -> None:
         page(body=b"", record_id="<urn:uuid:01234567-89ab-cdef-0123-456789abcdef>", date="soon", coding="gzip"),
         page("http://a.test/\udcff", b"", 5, record_id="other", key="k", private=True, vary=((b"a", b"b"),)),
     ]
-    head = Head([7, 9], captures, [b"a" * 16, b"b" * 16], [b"\x00\x05", b""])
-    assert decode_head(encode_head(head)) == head
+    head = Head([7, 9], captures, [b"a" * 16, b"b" * 16], tokens=[((b"a", b"b"),), ()])
+    found = decode_head(encode_head(head, recipes.encode([[(2, 5, 7)], []])))
+    assert (found.needs, found.captures, found.digests, found.tokens) == ([7, 9], captures, head.digests, head.tokens)
+    assert [found.recipes.recipe(slot).runs for slot in range(2)] == [(Run(2, 5, 7),), ()]
 
 
 @given(st.binary(max_size=200))

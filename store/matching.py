@@ -1,0 +1,117 @@
+"""What of a page its site has: neighbouring known blocks become runs, the rest is appended to the open pack. Pure.
+
+A known stretch that is short and stands beside new blocks is appended again with them: its run would cost more than
+the few bytes by which the pack's compression tells it from the text it has seen. Measured in docs/format.md.
+"""
+
+from dataclasses import dataclass, field
+
+import xxhash
+
+from store.known import Known, Runs
+
+NEW = 0
+"""The source of a segment that the site does not have; packs' ids begin at 1."""
+
+
+@dataclass(slots=True)
+class Tail:
+    """The end of the open pack: its raw body, and where its blocks stand by digest. `cut` takes back what was added."""
+
+    id: int
+    raw: bytearray = field(default_factory=bytearray)
+    places: dict[bytes, int] = field(default_factory=dict)
+
+    def mark(self) -> tuple[int, int]:
+        """Return how much there is, for `cut`."""
+        return len(self.raw), len(self.places)
+
+    def cut(self, mark: tuple[int, int]) -> None:
+        """Take back all that was added since `mark`."""
+        del self.raw[mark[0] :]
+        while len(self.places) > mark[1]:
+            self.places.popitem()
+
+
+@dataclass(slots=True)
+class Segment:
+    """A stretch of a body: `start` to `stop` stands at `offset` of a source, or is NEW."""
+
+    source: int
+    offset: int
+    start: int
+    stop: int
+    digest: bytes = b""
+    """Of the block to refer to, where the body itself has it first and its offset is not known yet."""
+
+
+def match(
+    body: bytes, pieces: list[bytes], known: Known, tail: Tail, allowed: frozenset[int] | None
+) -> tuple[list[Segment], list[tuple[bytes, int]]]:
+    """Return a body's segments, in order, and the digest and start of each new block.
+
+    The block after a known one is first looked for where that one ends: the order of a site's blocks seldom changes.
+    `allowed` restricts the packs that may be referred to.
+    """
+    segments: list[Segment] = []
+    new: list[tuple[bytes, int]] = []
+    fresh: dict[bytes, int] = {}
+    places, raws, own, raw = known.places, known.raws, tail.places, tail.raw
+    here: bytes | bytearray = b""
+    end, at = -1, 0
+    segment = Segment(-1, 0, 0, 0)
+    for piece in pieces:
+        size = len(piece)
+        if end >= 0 and here.startswith(piece, end):
+            end += size
+            at += size
+            segment.stop = at
+            continue
+        digest = xxhash.xxh3_128_digest(piece)
+        source, offset, end, first = NEW, 0, -1, b""
+        found = places.get(digest)
+        if found and (allowed is None or found[0] in allowed) and raws[found[0]].startswith(piece, found[1]):
+            source, offset = found
+            here, end = raws[source], offset + size
+        elif (mine := own.get(digest)) is not None and raw.startswith(piece, mine):
+            source, offset, here, end = tail.id, mine, raw, mine + size
+        elif (before := fresh.get(digest)) is not None and body.startswith(piece, before):
+            source, first = tail.id, digest
+        else:
+            fresh[digest] = at
+            new.append((digest, at))
+        if (source == NEW == segment.source and segments) or (
+            source == segment.source and not first and offset == segment.offset + at - segment.start
+        ):
+            segment.stop = at + size
+        else:
+            segment = Segment(source, offset, at, at + size, first)
+            segments.append(segment)
+        at += size
+    return segments, new
+
+
+def append(body: bytes, segments: list[Segment], new: list[tuple[bytes, int]], tail: Tail, join_bytes: int) -> Runs:
+    """Append what is new to the open pack and return the body's runs; known stretches below `join_bytes` go along."""
+    runs: list[tuple[int, int, int]] = []
+    blocks = iter(new)
+    block = next(blocks, None)
+    previous = -1
+    for index, segment in enumerate(segments):
+        size = segment.stop - segment.start
+        beside = previous == NEW or (index + 1 < len(segments) and segments[index + 1].source == NEW)
+        previous = segment.source
+        if segment.source != NEW and not (beside and size < join_bytes):
+            offset = tail.places[segment.digest] if segment.digest else segment.offset
+            source = segment.source
+        else:
+            previous, source, offset = NEW, tail.id, len(tail.raw)
+            tail.raw += body[segment.start : segment.stop]
+            while block is not None and block[1] < segment.stop:
+                tail.places.setdefault(block[0], offset + block[1] - segment.start)
+                block = next(blocks, None)
+        if runs and runs[-1][0] == source and runs[-1][1] + runs[-1][2] == offset:
+            runs[-1] = source, runs[-1][1], runs[-1][2] + size
+        else:
+            runs.append((source, offset, size))
+    return tuple(runs)
