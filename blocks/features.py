@@ -83,17 +83,16 @@ def block_vectors(blocks: Sequence[bytes], encoding: str = "utf-8") -> BlockVect
     """Return the feature vectors of blocks of pages in one encoding. Linear; best called with many at once."""
     if not blocks:
         return BlockVectors(np.empty((0, N_FEATURES), np.float32), term_sets("", 0))
-    counts, plain = tag_counts(blocks, encoding)
-    terms = term_sets(plain, len(blocks))
+    counts, plain = _tag_counts(without_raw_text(joined(blocks, encoding)), len(blocks))
+    terms = term_sets(resolved(plain.decode("utf-8", "replace")), len(blocks))
     counts[:, 0] = terms.n_terms
     return BlockVectors(counts, terms)
 
 
-def tag_counts(blocks: Sequence[bytes], encoding: str = "utf-8") -> tuple[NDArray[np.float32], str]:
-    """Return the counts of the blocks, that of the terms still zero, and their texts joined by NUL characters, with
-    white space and rests of tags that are no terms."""
-    counts, plain = _tag_counts(without_raw_text(joined(blocks, encoding)), len(blocks))
-    return counts, resolved(plain.decode("utf-8", "replace"))
+def plain_texts(blocks: Sequence[bytes], encoding: str = "utf-8") -> str:
+    """Return the texts that `block_vectors` sees, joined by NUL characters; `<` and `>` of tags remain."""
+    _, plain = _tag_counts(without_raw_text(joined(blocks, encoding)), len(blocks))
+    return resolved(plain.decode("utf-8", "replace"))
 
 
 def cosine(a: bytes, b: bytes, encoding: str = "utf-8") -> float:

@@ -5,6 +5,7 @@ sums over the whole text, each term costs one subtraction, whatever its length, 
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -55,9 +56,21 @@ class TermSets:
 
 def term_sets(text: str, n_blocks: int) -> TermSets:
     """Return the distinct terms of blocks whose texts are joined by NUL characters; linear in their length."""
-    codes = _codes(text.lower())
     n_terms = np.zeros(n_blocks, np.int64)
     parts: list[Words] = []
+    for found, n, first in windows(text, n_blocks):
+        n_terms[first : first + len(n)] += n
+        parts.append(keyed(found, n, first))
+    hashes, starts = distinct(np.concatenate(parts) if parts else np.empty(0, np.uint64), n_blocks)
+    return TermSets(hashes, starts, n_terms)
+
+
+def windows(text: str, n_blocks: int) -> Iterator[tuple[Words, Offsets, int]]:
+    """Yield the hashes of the terms of joined texts in order, how many each block has, and the number of the first.
+
+    A window ends between blocks; only a block longer than a window is cut.
+    """
+    codes = _codes(text.lower())
     begin = block = 0
     while begin < len(codes):
         window = codes[begin : begin + WINDOW_CHARS]
@@ -65,13 +78,9 @@ def term_sets(text: str, n_blocks: int) -> TermSets:
         if len(ends) and begin + len(window) < len(codes):
             window = window[: ends[-1] + 1]
         found, at = hashed_terms(window)
-        n = count_within(at, np.append(ends, len(window)))[: n_blocks - block]
-        n_terms[block : block + len(n)] += n
-        parts.append(keyed(found, n, block))
+        yield found, count_within(at, np.append(ends, len(window)))[: n_blocks - block], block
         block += len(ends)
         begin += len(window)
-    hashes, starts = distinct(np.concatenate(parts) if parts else np.empty(0, np.uint64), n_blocks)
-    return TermSets(hashes, starts, n_terms)
 
 
 def count_within(places: Offsets, ends: Offsets) -> Offsets:
