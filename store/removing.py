@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import Connection, delete, select, text, update
 
 from store.base import Plan, Record
 from store.finding import CAPTURE, live_rows
@@ -14,6 +14,7 @@ from store.names import number_of
 from store.packs import DamagedPack
 from store.reading import Gone
 from store.rewriting import drop_packs, finish, recount, rewrite
+from store.writing import present_urls
 
 if TYPE_CHECKING:
     from store.sql import SqlStore
@@ -36,11 +37,25 @@ def purge(store: SqlStore, pattern: str, *, dry_run: bool) -> int:
                 connection.execute(delete(CAPTURE).where(*rows, CAPTURE.c.id == record.id))
                 gone = (FresheningRow.site == site, FresheningRow.id == record.id)
                 connection.execute(delete(FresheningRow).where(*gone))
+            _subtract(connection, site, records)
             query = "update meta set value = cast(cast(value as bigint) + 1 as text) where name = 'purges'"
             connection.execute(text(query))
     store.writer.forget()
     collect(store, dry_run=False)
     return n_captures
+
+
+def _subtract(connection: Connection, site: int, records: list[Record]) -> None:
+    """Take deleted captures out of the totals; what their bytes were counted as follows when these are dropped."""
+    urls = {number_of(record.capture.url) for record in records}
+    n_pages = len(urls) - len(present_urls(connection, site, urls))
+    values = {
+        "writes": Site.writes + 1,
+        "captures": Site.captures - len(records),
+        "pages": Site.pages - n_pages,
+        "original": Site.original - sum(record.size for record in records),
+    }
+    connection.execute(update(Site).where(Site.id == site).values(values))
 
 
 def collect(store: SqlStore, *, dry_run: bool) -> Plan:

@@ -93,7 +93,7 @@ class Writer:
             connection,
             known,
             captures=len(captures),
-            pages=len(urls) - len(_present(connection, known.site, urls)),
+            pages=len(urls) - len(present_urls(connection, known.site, urls)),
             blocks=sum(pack.blocks for pack in packs),
             original=sum(size for pack in packs for size in pack.sizes),
             exact=sum(pack.exact for pack in packs),
@@ -200,7 +200,8 @@ def take_ids(connection: Connection, n: int) -> int:
     return int(connection.execute(text(query), {"n": n}).scalar_one())
 
 
-def _present(connection: Connection, site: int, urls: set[int]) -> set[int]:
+def present_urls(connection: Connection, site: int, urls: set[int]) -> set[int]:
+    """Return those numbers of URLs that have a capture on the site."""
     present: set[int] = set()
     numbers = sorted(urls)
     for start in range(0, len(numbers), 500):
