@@ -8,7 +8,8 @@ from mitmproxy.addonmanager import Loader
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from proxy.answer import unavailable
-from proxy.exchange import Exchange, begin, exchange_of
+from proxy.exchange import Exchange, begin, exchange_of, forget
+from proxy.fetching import is_own
 from proxy.options import declare, settings_of
 from proxy.service import Service
 from settings import SettingError, Settings
@@ -57,10 +58,10 @@ class Pagemason:
 
     def request(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
         service = self._service
-        if flow.response is not None or flow.error is not None or service is None:
+        if flow.response is not None or flow.error is not None or service is None or is_own(flow):
             return None
         try:
-            exchange = begin(flow, service.mode, service.policy)
+            exchange = begin(flow, service.mode, service.policy, insecure=_is_insecure())
             if service.serving.at_once(flow, exchange):
                 return None
         except Exception:
@@ -74,27 +75,25 @@ class Pagemason:
         except Exception:
             self._failed(flow)
 
-    def response(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
+    def response(self, flow: http.HTTPFlow) -> None:
         exchange, service = exchange_of(flow), self._service
-        if exchange is None or service is None:
-            return None
-        validation = None
+        if exchange is None or service is None or flow.response is None:
+            return
         if not exchange.answered:
+            entry = None
             try:
-                response = service.receiving.receive(flow, exchange)
-                if response is not None:
-                    validation = service.receiving.validated(flow, exchange, response)
+                entry = service.receiving.receive(flow.response, exchange)
             except Exception:
                 logger.exception("%s: the answer passes, but was not looked at", flow.request.url)
                 service.metrics.errors.inc()
-        if validation is None:
-            service.count(exchange)
-        return validation
+            service.land(exchange, entry, answered=True)
+        service.count(exchange)
 
     def error(self, flow: http.HTTPFlow) -> None:
         exchange, service = exchange_of(flow), self._service
         if exchange is not None and service is not None:
             exchange.result = "error"
+            service.land(exchange, None, answered=False)
             service.count(exchange)
 
     def server_connect(self, data: ServerConnectionHookData) -> None:
@@ -104,11 +103,17 @@ class Pagemason:
     def _failed(self, flow: http.HTTPFlow) -> None:
         """The request goes upstream as if there were no cache; in offline mode it must not."""
         assert self._service is not None
-        flow.metadata.clear()
+        flow.response = None
+        forget(flow)
         if self._service.mode == "offline":
             flow.response = unavailable(flow.request.path, _FAILED, "error", head=flow.request.method == "HEAD")
         self._service.metrics.errors.inc()
         logger.exception("%s: the request was not looked at", flow.request.url)
+
+
+def _is_insecure() -> bool:
+    """Tell whether mitmproxy has been told not to look at the certificates of origins."""
+    return bool(getattr(getattr(ctx, "options", None), "ssl_insecure", False))
 
 
 addons = [Pagemason()]

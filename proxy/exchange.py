@@ -14,6 +14,7 @@ from proxy.caching.fields import tokens, values
 from proxy.caching.key import key_of, reduced
 from proxy.caching.model import Policy, Request
 from proxy.entry import Entry
+from proxy.flights import Flight
 
 _METADATA = "pagemason"
 
@@ -30,7 +31,8 @@ class Exchange:
     """A request, how it is being answered, and since when.
 
     `answered` says that the response is ours; `fwd` why the request went on (RFC 9211); `asked` are the
-    entries whose validators went with it in place of the client's conditions.
+    entries whose validators went with it in place of the client's conditions; `flight` is what others wait
+    for; `failure` why the store could not be asked; `verified` is false when nobody looks at the origin's certificate.
     """
 
     request: Request
@@ -43,14 +45,23 @@ class Exchange:
     sent: int = 0
     asked: Sequence[Entry] = field(default=())
     detail: str = ""
+    failure: str = ""
+    flight: Flight | None = None
+    verified: bool = True
 
     @property
     def head(self) -> bool:
         """Whether the answer has no body."""
         return self.request.method == "HEAD"
 
+    def own(self, headers: Headers) -> "Exchange":
+        """Return an exchange of our own for the same page, which no client waits for."""
+        request = Request("GET", self.request.url, headers)
+        now = time.time_ns() // 1000
+        return Exchange(request, self.key, self.mode, self.started, fwd="stale", sent=now, verified=self.verified)
 
-def begin(flow: http.HTTPFlow, mode: str, policy: Policy) -> Exchange:
+
+def begin(flow: http.HTTPFlow, mode: str, policy: Policy, *, insecure: bool = False) -> Exchange:
     """Note the beginning of an exchange with the flow, in a form that the rules understand."""
     data = flow.request.data
     scheme, host, port = authority_of(flow)
@@ -63,7 +74,7 @@ def begin(flow: http.HTTPFlow, mode: str, policy: Policy) -> Exchange:
         key = reduced(url, policy)
     fields = data.headers.fields
     request = Request(data.method.decode("latin-1"), url, fields, bool(data.content))
-    exchange = Exchange(request, key, mode, time.perf_counter())
+    exchange = Exchange(request, key, mode, time.perf_counter(), verified=not insecure or scheme != "https")
     flow.metadata[_METADATA] = exchange
     return exchange
 
@@ -72,6 +83,11 @@ def exchange_of(flow: http.HTTPFlow) -> Exchange | None:
     """Return the exchange that was begun with a flow, None when there was none."""
     found: Exchange | None = flow.metadata.get(_METADATA)
     return found
+
+
+def forget(flow: http.HTTPFlow) -> None:
+    """Let a flow pass as if the cache had not seen it."""
+    flow.metadata.pop(_METADATA, None)
 
 
 def authority_of(flow: http.HTTPFlow) -> tuple[str, str, int]:
@@ -116,3 +132,13 @@ def hop_free(headers: Headers) -> Headers:
         return headers
     dropped = _CONNECTION_ONLY.union(named) - _KEPT
     return tuple(pair for pair in headers if pair[0].lower() not in dropped)
+
+
+_CONDITIONS = frozenset(
+    (b"if-match", b"if-modified-since", b"if-none-match", b"if-range", b"if-unmodified-since", b"range")
+)
+
+
+def unconditional(headers: Headers) -> Headers:
+    """Return a request's fields without those that ask for less than the whole answer."""
+    return tuple(pair for pair in headers if pair[0].lower() not in _CONDITIONS)

@@ -87,6 +87,13 @@ def master_of(settings: Settings, service: Service, tell: Callable[[str, int], N
     return master
 
 
+async def end(master: Master) -> None:
+    """Listen no more, and let the master end: what it is doing is finished, and the queue written out."""
+    server = master.addons.get("proxyserver")
+    await server.servers.update([])
+    master.shutdown()
+
+
 def options_of(settings: Settings) -> Mapping[str, Any]:
     """Return mitmproxy's options as our settings put them."""
     return {

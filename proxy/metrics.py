@@ -4,9 +4,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-RESULTS = ("hit", "revalidated", "stale", "miss", "bypass", "unavailable", "error")
+RESULTS = ("hit", "revalidated", "stale", "collapsed", "miss", "bypass", "unavailable", "error")
 """How a request was answered: from what is kept (fresh), after asking the origin whether it still holds, stale as
-the rules allow, by the origin, by the origin without a look at what is kept, with our 504, or not at all."""
+the rules allow, with what another request was fetching, by the origin, by the origin without a look at what is
+kept, with our 504, or not at all."""
 
 SOURCES = ("pending", "memory", "store")
 """Where a kept answer was found: accepted and not yet committed, among the hot pages, or in the database."""

@@ -1,128 +1,108 @@
-"""What is made of an origin's answer: kept, taken as a validation, or passed; and marked for the client."""
+"""What is made of an origin's answer: kept or passed, and marked for the client."""
 
-import logging
 import time
 
 from mitmproxy import http
 
 from blocks.model import Capture
-from proxy import answer
 from proxy.caching import (
     Keeping,
     Policy,
     Response,
     cache_status,
-    freshen,
+    head_agrees,
     invalidated,
     judge,
-    selected,
+    key_of_url,
     selecting_fields,
 )
 from proxy.caching.fields import values
 from proxy.entry import Entry
 from proxy.exchange import Exchange, hop_free
+from proxy.freshening import freshened
 from proxy.holdings import Holdings
 from proxy.losses import Losses
-from proxy.serving import Serving
-from store.base import Freshening, StoreError
-
-logger = logging.getLogger(__name__)
 
 
 class Receiving:
-    """Takes what origins answer. Nothing here waits, but for a body that a 304 has made usable again."""
+    """Takes what origins answer. Nothing here waits."""
 
-    def __init__(self, holdings: Holdings, serving: Serving, policy: Policy, losses: Losses) -> None:
+    def __init__(self, holdings: Holdings, policy: Policy, losses: Losses) -> None:
         self._holdings = holdings
-        self._serving = serving
         self._policy = policy
         self._losses = losses
 
-    def receive(self, flow: http.HTTPFlow, exchange: Exchange) -> Response | None:
-        """Keep an answer when that is right, and mark it; or return it when it validates what is kept."""
-        assert flow.response is not None
-        response = self._response(flow, exchange)
+    def receive(self, received: http.Response, exchange: Exchange) -> Entry | None:
+        """Keep an answer when that is right, and mark it; return the entry when others may be given it."""
+        response = self.response_of(received, exchange)
         if response.status == 101:
             return None
         for url in invalidated(exchange.request, response):
-            self._holdings.invalidate(url, response.time)
-        if response.status == 304 and exchange.asked:
-            return response
-        kept = self._keep(flow, exchange, response)
+            if (key := key_of_url(url, self._policy)) is not None:
+                self._holdings.invalidate(key, response.time)
+        if exchange.head:
+            self._compare(exchange, response)
+        entry, accepted = self._keep(received, exchange, response)
         status = cache_status(
             fwd=exchange.fwd,
             fwd_status=response.status if exchange.asked else None,
-            stored=kept,
+            stored=accepted,
             detail=exchange.detail,
         )
-        mark(flow.response, status)
-        return None
+        mark(received, status)
+        return entry if entry is not None and not entry.capture.private else None
 
-    async def validated(self, flow: http.HTTPFlow, exchange: Exchange, response: Response) -> None:
-        """Let a 304 freshen what is kept, and answer with that (RFC 9111, section 4.3.4)."""
-        chosen = selected([entry.stored for entry in exchange.asked], response)
-        entry = chosen.ref if chosen is not None else None
-        if not isinstance(entry, Entry):
-            return
-        new = freshen(entry.stored, exchange.request, response, self._policy)
-        stored = self._holdings.freshen(entry, Freshening(new.headers, new.request_time, new.time, new.invalid))
-        exchange.result = "revalidated"
-        status = cache_status(fwd=exchange.fwd, fwd_status=304, stored=stored)
-        try:
-            coding, body = await self._serving.body(entry, exchange)
-        except StoreError as exc:
-            logger.warning("%s: validated, but its body cannot be read: %s", exchange.request.url, exc)
-            exchange.detail = "store-unavailable"
-            self._serving.refuse(flow, exchange, f"The page is kept, but cannot be read now: {exc}")
-            return
-        flow.response = answer.full(entry, coding, body, exchange.request, time.time_ns() // 1000, status)
-
-    def _response(self, flow: http.HTTPFlow, exchange: Exchange) -> Response:
-        assert flow.response is not None
-        received = flow.response.timestamp_start or time.time()
-        instant = self._holdings.instant(received)
-        fields = flow.response.headers.fields
+    def response_of(self, received: http.Response, exchange: Exchange) -> Response:
+        """Return an answer in a form that the rules understand, with an instant of its own."""
+        instant = self._holdings.instant(received.timestamp_start or time.time())
+        fields = received.headers.fields
+        beginning = (received.raw_content or b"")[:512]
+        if values(fields, b"content-encoding"):
+            beginning = b""
         return Response(
-            flow.response.status_code, fields, min(exchange.sent, instant), instant, beginning=_beginning(flow)
+            received.status_code,
+            fields,
+            min(exchange.sent, instant),
+            instant,
+            verified=exchange.verified,
+            beginning=beginning,
         )
 
-    def _keep(self, flow: http.HTTPFlow, exchange: Exchange, response: Response) -> bool:
-        """Keep an answer if the mode and the rules allow; tell whether it is on its way to the store."""
+    def _compare(self, exchange: Exchange, response: Response) -> None:
+        """Let the answer to a HEAD freshen or invalidate what is kept (RFC 9111, section 4.3.5)."""
+        view = self._holdings.at_hand(exchange.key)
+        for entry in view.entries[:1] if view is not None else ():
+            agrees = head_agrees(entry.stored, response)
+            if agrees:
+                freshened(self._holdings, entry, exchange.request, response, self._policy)
+            elif agrees is False:
+                self._holdings.invalidate(exchange.key, response.time)
+
+    def _keep(self, received: http.Response, exchange: Exchange, response: Response) -> tuple[Entry | None, bool]:
+        """Keep an answer if the mode and the rules allow; return its entry, and whether the store will have it."""
         judgement = judge(exchange.request, response, self._policy)
         recording = exchange.mode in ("record", "replay")
         if judgement.keeping is Keeping.NEVER or (judgement.keeping is Keeping.PRIVATE and not recording):
-            return False
-        assert flow.response is not None
-        body = flow.response.raw_content
-        if body is None:
+            return None, False
+        if received.raw_content is None:
             self._losses.report("too_large", exchange.request.url)
-            return False
+            return None, False
         request = exchange.request
-        _, accepted = self._holdings.keep(
+        return self._holdings.keep(
             Capture(
                 url=request.url,
                 time=response.time,
                 status=response.status,
                 headers=response.headers,
-                body=body,
-                reason=flow.response.data.reason,
-                http_version=flow.response.data.http_version,
+                body=received.raw_content,
+                reason=received.data.reason,
+                http_version=received.data.http_version,
                 request_time=response.request_time,
                 key="" if exchange.key == request.url else exchange.key,
                 vary=selecting_fields(request.headers, response.headers),
                 private=judgement.keeping is Keeping.PRIVATE,
             )
         )
-        return accepted
-
-
-def _beginning(flow: http.HTTPFlow) -> bytes:
-    """Return the first bytes of the body where it is not coded."""
-    assert flow.response is not None
-    body = flow.response.raw_content
-    if not body or values(flow.response.headers.fields, b"content-encoding"):
-        return b""
-    return body[:512]
 
 
 def mark(response: http.Response, status: bytes) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from mitmproxy.proxy.mode_specs import ProxyMode
 from sqlalchemy.engine import make_url
 
-from proxy.master import master_of, quiet
+from proxy.master import end, master_of, quiet
 from proxy.service import Service
 from settings import Settings
 from store.base import StoreError
@@ -51,8 +51,9 @@ def _proxy(settings: Settings, service: Service, dashboard: tuple[str, int]) -> 
         except ValueError as exc:
             raise _Stop(f"mitmproxy: {exc}") from exc
         loop = asyncio.get_running_loop()
+        ending: list[asyncio.Task[None]] = []
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, master.shutdown)
+            loop.add_signal_handler(number, lambda: ending.append(loop.create_task(end(master))))
         await master.run()
 
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -6,8 +6,10 @@ import logging
 import time
 
 from proxy.caching import Policy
+from proxy.entry import Entry
 from proxy.exchange import Exchange
 from proxy.feed import Feed
+from proxy.flights import Flights
 from proxy.holdings import Holdings
 from proxy.links import Link, ProcessLink, ThreadLink
 from proxy.losses import Losses
@@ -16,6 +18,7 @@ from proxy.metrics import Metrics
 from proxy.operations import Limits, Settled
 from proxy.reader import Reader
 from proxy.receiving import Receiving
+from proxy.revalidating import Revalidating
 from proxy.serving import Serving
 from settings import Settings, data_directory, default_store
 from store.base import Store
@@ -63,8 +66,18 @@ class Service:
         self.holdings = Holdings(
             self.reader, Memory(settings.memory_bytes, self.metrics), self.losses, self.limits, self.policy
         )
-        self.serving = Serving(self.holdings, self.policy, self.metrics, serve_private=settings.serve_private)
-        self.receiving = Receiving(self.holdings, self.serving, self.policy, self.losses)
+        self.flights = Flights()
+        self.receiving = Receiving(self.holdings, self.policy, self.losses)
+        revalidating = Revalidating(self.holdings, self.receiving, self.flights, self.policy, self.metrics)
+        self.serving = Serving(
+            self.holdings,
+            revalidating,
+            self.flights,
+            self.policy,
+            self.metrics,
+            serve_private=settings.serve_private,
+            collapse_seconds=settings.collapse_seconds,
+        )
         self.feed: Feed | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._poll: asyncio.Task[None] | None = None
@@ -99,6 +112,11 @@ class Service:
         if self.reader.idle:  # a thread that hangs in the database would be pulled the ground from under
             with contextlib.suppress(Exception):
                 self.store.close()
+
+    def land(self, exchange: Exchange, entry: Entry | None, *, answered: bool) -> None:
+        """Tell those who wait for an exchange's answer what came of it."""
+        if exchange.flight is not None:
+            self.flights.land(exchange.flight, entry, answered=answered)
 
     def count(self, exchange: Exchange) -> None:
         """Count an answered request."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.origin import Origin, make_authority
+from tests.origin import Origin, make_authority
 
 
 @pytest.fixture

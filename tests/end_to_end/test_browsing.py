@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.origin import Origin, Page
 from tests.end_to_end.program import Program
+from tests.origin import Origin, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 

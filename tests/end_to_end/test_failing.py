@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from store.opening import open_store
-from tests.end_to_end.origin import Origin, Page
 from tests.end_to_end.program import Program, ask
+from tests.origin import Origin, Page
 
 COMMITTED = "pagemason_captures_committed_total"
 

@@ -8,8 +8,8 @@ import brotli
 import pytest
 import zstandard
 
-from tests.end_to_end.origin import Origin, Page
 from tests.end_to_end.program import Program, ask, run_to_end
+from tests.origin import Origin, Page
 
 BODY = b"<html><table><tr><td>menu</table>" + bytes(range(256)) * 40 + b"<p>news \xff\x00</html>"
 
