@@ -1,6 +1,7 @@
 """pagemason doctor"""
 
 import os
+import re
 import shutil
 import socket
 import sys
@@ -16,6 +17,8 @@ from store.base import NotAStore, StoreError
 
 OLDEST_PYTHON = (3, 11)
 ENOUGH_BYTES = 1 << 30
+
+_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[\w,-]+\])?>=([\d.]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +60,28 @@ def _results(settings: Settings) -> Iterator[Result]:
 
 
 def _packages() -> Result:
-    """Look for the packages of the base install, as our own metadata names them."""
+    """Look for the packages of the base install, as our own metadata names them: `name[extra]>=version`."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
-    from packaging.requirements import Requirement
-
     try:
-        wanted = [Requirement(line) for line in requires("pagemason") or ()]
+        wanted = [match for line in requires("pagemason") or () if (match := _REQUIREMENT.fullmatch(line))]
     except PackageNotFoundError:
         return Result("warn", "packages", "pagemason itself is not installed: this is a bare checkout")
     wrong = []
-    for requirement in wanted:
-        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
-            continue
+    for name, least in (match.groups() for match in wanted):
         try:
-            if not requirement.specifier.contains(has := version(requirement.name), prereleases=True):
-                wrong.append(f"{requirement} (is {has})")
+            if _numbers(has := version(name)) < _numbers(least):
+                wrong.append(f"{name}>={least} (is {has})")
         except PackageNotFoundError:
-            wrong.append(f"{requirement} (missing)")
+            wrong.append(f"{name}>={least} (missing)")
     if wrong:
         return Result("fail", "packages", "install " + ", ".join(wrong))
     return Result("ok", "packages", f"pagemason {version('pagemason')}, mitmproxy {version('mitmproxy')}")
+
+
+def _numbers(version: str) -> list[int]:
+    """Return the numbers a version begins with: 11, 0, 2 of `11.0.2rc1`."""
+    return [int(part) for part in re.findall(r"\d+", re.split(r"[^\d.]", version)[0])]
 
 
 def _store(settings: Settings) -> Result:
