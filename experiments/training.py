@@ -7,7 +7,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from experiments.datasets import Sample, load
 from extract.cover import ink, sums
+from extract.linear import COLUMNS, rows_of
 from extract.mountain import Shape, cells_of, gamma_of, ridges_of
 from extract.protocol import MissingExtra, Page
-from extract.svm import RbfSvm
+from extract.svm import LinearSvm, RbfSvm
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -28,6 +29,15 @@ FOLDS_MOUNTAIN = 4
 
 MAX_ROWS = 1000
 """Training rows of the RBF machine: its support vectors are shipped and cost time at every page."""
+
+FOLDS_LINEAR = 5
+"""Of the cross validation (Debnath et al. 2005, section 7)."""
+
+MAX_BLOCKS = 6000
+"""Training rows of the linear machine."""
+
+MIN_DEVIATION = 0.01
+"""Features that hardly vary are not stretched."""
 
 SHIPPED_PAGES = 400
 
@@ -83,8 +93,7 @@ def train_mountain(rows: Floats, primary: Flags, max_rows: int = MAX_ROWS) -> Tr
     svm = sklearn()
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-    if min(primary.sum(), (~primary).sum()) < FOLDS_MOUNTAIN:
-        raise ValueError(f"{int(primary.sum())} primary of {len(primary)} ridges: at least 4 of either kind expected")
+    _both_kinds(primary, FOLDS_MOUNTAIN, "primary", "ridges")
     chosen = np.random.default_rng(SEED).permutation(len(rows))[:max_rows]
     machine = svm.SVC(kernel="rbf", C=1.0, gamma="scale", class_weight="balanced", random_state=SEED)
     folds = StratifiedKFold(FOLDS_MOUNTAIN, shuffle=True, random_state=SEED)
@@ -96,30 +105,72 @@ def train_mountain(rows: Floats, primary: Flags, max_rows: int = MAX_ROWS) -> Tr
     return Trained(rbf, accuracy, len(chosen))
 
 
-def weights_module(machine: RbfSvm, title: str) -> str:
-    """Return the source of a module with the machine as `UNIVERSAL`, numbers rounded to four digits."""
-    values = {
-        "bias": round(machine.bias, 4),
-        "gamma": round(machine.gamma, 4),
-        "coefficients": [round(value, 4) for value in machine.coefficients],
-        "vectors": [[round(value, 4) for value in vector] for vector in machine.vectors],
-    }
-    lines = textwrap.wrap(json.dumps(values), 118, break_long_words=False, break_on_hyphens=False)
-    head = f'"""{title}"""\n\nimport json\n\nfrom extract.svm import RbfSvm\n\n'
-    return head + 'UNIVERSAL = RbfSvm.of(\n    json.loads("""\n' + "\n".join(lines) + '\n""")\n)\n'
+def block_rows(samples: Iterable[Sample]) -> tuple[Floats, Flags]:
+    """Return the features of the blocks that have a label, shape (n, len(COLUMNS)), and which are content."""
+    rows: list[Floats] = [np.zeros((0, len(COLUMNS)))]
+    content: list[bool] = []
+    for sample in samples:
+        labelled = [index for index, label in enumerate(sample.labels) if label is not None]
+        rows.append(rows_of(sample.page)[labelled])
+        content.extend(bool(sample.labels[index]) for index in labelled)
+    return np.concatenate(rows), np.array(content, dtype=np.bool_)
+
+
+def train_linear(rows: Floats, content: Flags, max_rows: int = MAX_BLOCKS) -> Trained:
+    """Return the block classifier of labelled blocks: C = 1, five-fold cross validation (section 7).
+
+    ValueError unless there are both kinds in each fold.
+    """
+    svm = sklearn()
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    _both_kinds(content, FOLDS_LINEAR, "content", "blocks")
+    chosen = np.random.default_rng(SEED).permutation(len(rows))[:max_rows]
+    means, deviations = rows[chosen].mean(axis=0), rows[chosen].std(axis=0)
+    scales = np.where(deviations > MIN_DEVIATION, deviations, 1.0)
+    standard, labels = (rows[chosen] - means) / scales, content[chosen]
+    machine = svm.SVC(kernel="linear", C=1.0, random_state=SEED)
+    folds = StratifiedKFold(FOLDS_LINEAR, shuffle=True, random_state=SEED)
+    accuracy = float(cross_val_score(machine, standard, labels, cv=folds).mean())
+    machine.fit(standard, labels)
+    numbers = {"means": means, "scales": scales, "weights": machine.coef_[0], "bias": machine.intercept_[0]}
+    return Trained(LinearSvm.of({"features": COLUMNS, **numbers}), accuracy, len(chosen))
+
+
+def _both_kinds(flags: Flags, folds: int, kind: str, unit: str) -> None:
+    if min(flags.sum(), (~flags).sum()) < folds:
+        raise ValueError(f"{int(flags.sum())} {kind} of {len(flags)} {unit}: at least {folds} of either kind expected")
+
+
+def module_of(machine: LinearSvm | RbfSvm, title: str) -> str:
+    """Return the source of a module with the machine as `SHIPPED`, numbers rounded to four digits."""
+    kind = type(machine).__name__
+    values = json.dumps({name: _rounded(value) for name, value in asdict(machine).items()})
+    lines = textwrap.wrap(values, 118, break_long_words=False, break_on_hyphens=False)
+    head = f'"""{title}"""\n\nimport json\n\nfrom extract.svm import {kind}\n\n'
+    return head + f'SHIPPED = {kind}.of(\n    json.loads("""\n' + "\n".join(lines) + '\n""")\n)\n'
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def main() -> None:
-    """Train what is shipped: `python -m experiments.training wcxb-dev.warc.gz extract/mountain_weights.py`."""
-    corpus, target = map(Path, sys.argv[1:3])
+    """Train what is shipped: `python -m experiments.training wcxb-dev.warc.gz extract`."""
+    corpus, folder = map(Path, sys.argv[1:3])
     data = load(corpus)
-    chosen = np.random.default_rng(SEED).permutation(len(data.samples))[:SHIPPED_PAGES]
-    trained = train_mountain(*ridge_rows(data.samples[index] for index in sorted(chosen.tolist())))
-    title = (
-        f"The universal ridge classifier: {trained.n_rows} ridges of {len(chosen)} pages of {data.name} (CC-BY-4.0)."
-    )
-    target.write_text(weights_module(trained.machine, title))
-    print(f"accuracy {trained.accuracy:.3f} in {FOLDS_MOUNTAIN}-fold cross validation, SHA-256 {data.digests}")
+    order = np.random.default_rng(SEED).permutation(len(data.samples))[:SHIPPED_PAGES]
+    samples = [data.samples[index] for index in sorted(order.tolist())]
+    for module, unit, trained in (
+        ("linear_weights", "blocks", train_linear(*block_rows(samples))),
+        ("mountain_weights", "ridges", train_mountain(*ridge_rows(samples))),
+    ):
+        title = f"Trained on {trained.n_rows} {unit} of {len(samples)} pages of {data.name} (CC-BY-4.0)."
+        (folder / f"{module}.py").write_text(module_of(trained.machine, title))
+        print(f"{module}: accuracy {trained.accuracy:.3f} in cross validation")
+    print(f"data: {data.digests}")
 
 
 if __name__ == "__main__":

@@ -196,6 +196,6 @@ class MountainModel:
     def _classifier(self) -> RbfSvm:
         if self.classifier is not None:
             return self.classifier
-        from extract.mountain_weights import UNIVERSAL
+        from extract.mountain_weights import SHIPPED
 
-        return UNIVERSAL
+        return SHIPPED
