@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from blocks.chains import mixed
 from blocks.features import BlockVectors
 from blocks.similarity import SimilarityIndex
 from blocks.terms import Offsets, TermSets, Words, count_within, distinct, keyed, within
@@ -22,17 +21,20 @@ SKETCH_SIZE = 16
 SAMPLED_ANCHORS = 40
 """Of blocks with more anchors only those hashes are sorted that are likely among the smallest."""
 
+MAX_COMPARED = 4
+"""How many candidates a sketch is compared with."""
+
 WINDOW_BYTES = 1 << 18
 """Bytes looked at together: bounds the memory at some 40 bytes for each."""
 
 _ZERO, _BELOW_OR_WIDE, _GREATER = np.uint8(0x30), np.uint8(0xB0), np.uint8(0x3E)
-_U32 = np.uint64(32)
+_U32, _SPREAD = np.uint64(32), np.uint64(0x9E3779B97F4A7C15)
 _PAD = bytes(8)
 
 
 def base_index() -> SimilarityIndex:
     """Return an empty index of sketches, about 250 bytes a block; what it calls cosine is that of two sketches."""
-    return SimilarityIndex(n_counts=0, counts_share=0.0)
+    return SimilarityIndex(n_counts=0, counts_share=0.0, max_compared=MAX_COMPARED)
 
 
 def sketches(blocks: Sequence[bytes]) -> BlockVectors:
@@ -59,11 +61,13 @@ def _anchors(blocks: Sequence[bytes], first: int) -> tuple[Words, Offsets]:
     """Return row << 32 | hash of the anchors of blocks, a sample where there are many, and how many there are."""
     joined = b"".join((*blocks, _PAD))
     data = np.frombuffer(joined, np.uint8)[: -len(_PAD)]
-    at = np.flatnonzero((data - _ZERO >= _BELOW_OR_WIDE) | (data == _GREATER))
+    separates = data - _ZERO >= _BELOW_OR_WIDE
+    separates |= data == _GREATER
+    at = np.flatnonzero(separates[:-1] > separates[1:])  # the last of a row of separators
     ends = np.cumsum(np.fromiter(map(len, blocks), np.int64, len(blocks)))
     n = count_within(at, ends)
     words = np.ndarray((len(data) + 1,), "<u8", joined, strides=(1,))[at + 1]
-    hashes = mixed(words) >> _U32
+    hashes = words * _SPREAD >> _U32
     most = np.full(len(n), 1 << 32, np.uint64)
     many = n > SAMPLED_ANCHORS
     most[many] = (1 << 32) * SAMPLED_ANCHORS // n[many]

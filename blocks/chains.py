@@ -39,7 +39,7 @@ class Chains:
         self._n = 0
         self._keys = np.empty(64, np.uint32)
         self._rows = np.empty(64, np.uint32)
-        self._next = np.empty(64, np.int32)
+        self._next = np.full(64, -1, np.int32)  # its last item stays -1
         self._heads = np.full(64, -1, np.int32)
 
     def __len__(self) -> int:
@@ -53,7 +53,10 @@ class Chains:
     def add(self, keys: Hashes, rows: Offsets) -> Links:
         """Add entries and return, for each, the one before it in its chain, or -1."""
         n = self._n + len(keys)
-        self._keys, self._rows, self._next = grown(self._keys, n), grown(self._rows, n), grown(self._next, n)
+        if n >= len(self._next):
+            self._next = grown(self._next, n + 1)
+            self._next[-1] = -1
+        self._keys, self._rows = grown(self._keys, n), grown(self._rows, n)
         self._keys[self._n : n] = keys
         self._rows[self._n : n] = rows
         added = np.arange(self._n, n)
@@ -89,19 +92,15 @@ class Chains:
 
         Queries are below 2**28, weights below 16; `alive` says of each row whether it counts.
         """
+        entries = np.empty((steps, len(keys)), np.int32)
+        for step in range(steps):
+            entries[step] = cursors
+            cursors = self._next[cursors]  # of -1, the last item: -1
+        hits = np.flatnonzero((self._keys[entries] == keys) & (entries >= 0))
+        rows = self._rows[entries.ravel()[hits]]
         tags = (queries.astype(np.uint64) << _ROW_BITS) | weights
-        met: list[Words] = []
-        for _ in range(steps):
-            there = np.flatnonzero(cursors >= 0)
-            if not len(there):
-                break
-            cursors, keys, tags = cursors[there], keys[there], tags[there]
-            hits = np.flatnonzero(self._keys[cursors] == keys)
-            rows = self._rows[cursors[hits]]
-            hits, rows = hits[alive[rows]], rows[alive[rows]]
-            met.append(tags[hits] | (rows.astype(np.uint64) << _WEIGHT_BITS))
-            cursors = self._next[cursors]
-        return np.concatenate(met) if met else np.empty(0, np.uint64)
+        met = tags[hits % len(keys)] | (rows.astype(np.uint64) << _WEIGHT_BITS)
+        return met[alive[rows]]
 
 
 def most_met(met: Words, n_queries: int, limit: int, certain: int) -> tuple[Offsets, Offsets]:

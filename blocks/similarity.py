@@ -20,7 +20,7 @@ from blocks.terms import Hashes, Offsets, TermSets, Words, within
 N_PAIRS = 8
 """Pairs of neighbouring terms that are keys."""
 
-MAX_STEPS = 6
+MAX_STEPS = 4
 """How many entries of each key's chain are looked at, newest first."""
 
 MAX_COMPARED = 6
@@ -45,11 +45,14 @@ class Found:
 class SimilarityIndex:
     """Known blocks by id, found by the cosine of their vectors.
 
-    With `n_counts` 0 and `counts_share` 0.0 it is an index of sets. Memory is about 200 bytes a block.
+    With `n_counts` 0 and `counts_share` 0.0 it is an index of sets, in which empty ones resemble nothing. Memory is
+    about 200 bytes a block.
     """
 
-    def __init__(self, n_counts: int = N_FEATURES, counts_share: float = COUNTS_SHARE) -> None:
-        self._n_counts, self._share = n_counts, counts_share
+    def __init__(
+        self, n_counts: int = N_FEATURES, counts_share: float = COUNTS_SHARE, max_compared: int = MAX_COMPARED
+    ) -> None:
+        self._n_counts, self._share, self._max_compared = n_counts, counts_share, max_compared
         # votes that only a block with the same key of all terms and counts can have: no other is compared then
         self._certain = N_PAIRS + (2 * WHOLE_WEIGHT if n_counts else 0) + 1
         self._clear()
@@ -127,11 +130,13 @@ class SimilarityIndex:
 
     def _compare(self, vectors: BlockVectors, keys: "_Keys", cursors: Links, above: float) -> Found:
         met = self._chains.walk(cursors, keys.keys, keys.rows, keys.weights, self._alive, MAX_STEPS)
-        queries, rows = most_met(met, len(vectors), MAX_COMPARED, self._certain)
+        queries, rows = most_met(met, len(vectors), self._max_compared, self._certain)
         terms = vectors.terms
         shared = shared_terms(terms.hashes, terms.starts, queries, self._hashes, self._starts, rows)
         n, m = np.diff(terms.starts)[queries], self._starts[rows + 1] - self._starts[rows]
-        of_counts = cosine_of_counts(vectors.counts[queries], self._counts[rows])
+        of_counts = np.zeros(len(rows))
+        if self._n_counts:
+            of_counts = cosine_of_counts(vectors.counts[queries], self._counts[rows])
         found = combine(shared, n, m, of_counts, self._share)
         order = np.argsort(found, kind="stable")[::-1]
         order = order[found[order] > above][::-1]  # ascending: the last one assigned is the best
