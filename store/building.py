@@ -8,10 +8,10 @@ from blocks.partition import partition
 from store import recipes
 from store.kinds import is_page
 from store.known import LARGE_BYTES, Form, Known, Runs
-from store.matching import Tail, append, match
+from store.matching import Match, Tail, append, match
 from store.models import ARRIVAL, COMPACTED, PRIVATE
 from store.packs import MAX_READ_BYTES, Codec, Head, encode_head
-from store.tokens import Pairs, canonical
+from store.tokens import Pairs, canonical, find_tokens
 
 PACK_CAPTURES = 200
 """Captures in a pack at the most: bounds what a look at one head costs."""
@@ -92,6 +92,16 @@ class _Open:
         self.needs.update(run[0] for run in form[0])
         self.needs.discard(self.id)
         self.n_bytes += len(capture.body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A body with the site's tokens, its blocks, the tokens to put back, and what `match` found of it."""
+
+    body: bytes
+    pieces: list[bytes]
+    pairs: Pairs
+    found: Match | None
 
 
 class Builder:
@@ -192,41 +202,50 @@ class Builder:
     def _fit(self, capture: Capture, digest: bytes, pairs: Pairs | None) -> None:
         """Put a body into the open pack, or into the next one when that gets too full."""
         pack = self._opened()
+        parts = self._parts(capture, pack.tail, pairs)
         mark = pack.tail.mark()
-        form = self._form(capture, pack.tail, pairs)
+        form = self._form(parts, pack.tail)
         needs = pack.needs | {run[0] for run in form[0]}
         too_full = len(pack.tail.raw) > self._make.pack_bytes or len(needs) > recipes.MAX_SOURCES
         if pack.captures and too_full and not self._is_base:
             pack.tail.cut(mark)
             self.flush()
-            self._fit(capture, digest, form[1])
-            return
+            pack = self._opened()
+            form = self._form(replace(parts, found=None), pack.tail)
         pack.exact += len(capture.body)
         pack.bodies[digest] = form
         pack.put(capture, digest, form)
 
-    def _form(self, capture: Capture, tail: Tail, pairs: Pairs | None) -> Form:
-        """Append what of a body is new to the open pack, within the bound on what reading it may cost."""
+    def _parts(self, capture: Capture, tail: Tail, pairs: Pairs | None) -> _Parts:
+        """Cut a body into blocks and look for them; replace its tokens where the site has others of their kind."""
         body = canonical(capture.body, pairs or ())
         pieces = _pieces(capture, body)
-        segments, new = match(body, pieces, self.known, tail, None)
-        if pairs is None and is_page(capture):
-            kinds = self.known.kinds
-            text = b"".join([body[s.start : s.stop] for s in segments if not s.source])
-            pairs = kinds.pairs(body, text) if len(text) > TOKEN_BYTES else ()
-            if pairs:
-                body = canonical(body, pairs)
-                pieces = _pieces(capture, body)
-                segments, new = match(body, pieces, self.known, tail, None)
-                text = b"".join([body[s.start : s.stop] for s in segments if not s.source])
-            kinds.learn(text)
+        found = match(body, pieces, self.known, tail, None)
+        if pairs is not None or not is_page(capture):
+            return _Parts(body, pieces, pairs or (), found)
+        kinds = self.known.kinds
+        text = b"".join([body[s.start : s.stop] for s in found[0] if not s.source])
+        tokens = find_tokens(text)
+        pairs = kinds.pairs(body, tokens) if len(text) > TOKEN_BYTES else ()
+        if pairs:
+            body = canonical(body, pairs)
+            pieces = _pieces(capture, body)
+            found = match(body, pieces, self.known, tail, None)
+            tokens = find_tokens(b"".join([body[s.start : s.stop] for s in found[0] if not s.source]))
+        kinds.learn(tokens)
+        return _Parts(body, pieces, pairs, found)
+
+    def _form(self, parts: _Parts, tail: Tail) -> Form:
+        """Append what of a body is new to the open pack, within the bound on what reading it may cost."""
+        body, pieces = parts.body, parts.pieces
+        segments, new = parts.found or match(body, pieces, self.known, tail, None)
         used: dict[int, int] = {}
         for segment in segments:
             used[segment.source] = used.get(segment.source, 0) + segment.stop - segment.start
         allowed = self._affordable(used, tail, len(body))
         if allowed is not None:
             segments, new = match(body, pieces, self.known, tail, allowed)
-        return append(body, segments, new, tail, self._make.join_bytes), pairs or ()
+        return append(body, segments, new, tail, self._make.join_bytes), parts.pairs
 
     def _affordable(self, used: dict[int, int], tail: Tail, size: int) -> frozenset[int] | None:
         """Return the packs that a page may refer to, those it uses most; None when it may use all it does."""

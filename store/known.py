@@ -11,7 +11,7 @@ import xxhash
 from blocks.model import Capture, Recipe, Run, compose
 from store.kinds import is_page, pieces_of
 from store.packs import Head
-from store.tokens import Kinds, Pairs, canonical
+from store.tokens import Kinds, Pairs, canonical, find_tokens
 
 LARGE_BYTES = 1 << 16
 """A body that is no page and larger than this has a pack of its own, which is not kept in memory."""
@@ -73,7 +73,7 @@ class Known:
         """Hold a pack's raw body, without its blocks' places."""
         self.raws[pack] = raw
         self.sizes[pack] = len(raw)
-        self.kinds.learn(raw)
+        self.kinds.learn(find_tokens(raw))
 
     def forget(self, packs: Iterable[int]) -> None:
         """Drop all that stands in packs which are gone."""

@@ -15,7 +15,7 @@ from blocks.partition import partition
 from store.building import TOKEN_BYTES
 from store.kinds import is_page
 from store.known import LARGE_BYTES
-from store.tokens import Kinds, Pairs, canonical
+from store.tokens import Kinds, Pairs, canonical, find_tokens
 
 BASE_BYTES = 448 << 10
 """Size of a base at the most: with a pack as large, what reading a page decompresses stays below MAX_READ_BYTES."""
@@ -89,10 +89,11 @@ def _canonical(capture: Capture, seen: dict[bytes, _Seen], kinds: Kinds) -> tupl
     new = b"".join([piece for digest, piece in blocks.items() if digest not in seen])
     pairs: Pairs = ()
     if is_page(capture):
-        if len(new) > TOKEN_BYTES and (pairs := kinds.pairs(capture.body, new)):
+        tokens = find_tokens(new)
+        if len(new) > TOKEN_BYTES and (pairs := kinds.pairs(capture.body, tokens)):
             blocks = _blocks(capture, pairs)
-            new = b"".join([piece for digest, piece in blocks.items() if digest not in seen])
-        kinds.learn(new)
+            tokens = find_tokens(b"".join([piece for digest, piece in blocks.items() if digest not in seen]))
+        kinds.learn(tokens)
     return blocks, pairs
 
 
@@ -101,7 +102,7 @@ def _blocks(capture: Capture, pairs: Pairs) -> dict[bytes, bytes]:
         pieces = partition(canonical(capture.body, pairs)).pieces()
     else:
         pieces = [capture.body] if 0 < len(capture.body) <= LARGE_BYTES else []
-    return {xxhash.xxh3_128_digest(piece): piece for piece in pieces}
+    return {xxhash.xxh3_128_digest(piece): piece for piece in pieces if piece}
 
 
 def _samples(seen: dict[bytes, _Seen], room: int, n_captures: int) -> set[int]:

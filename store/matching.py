@@ -45,10 +45,12 @@ class Segment:
     """Of the block to refer to, where the body itself has it first and its offset is not known yet."""
 
 
-def match(
-    body: bytes, pieces: list[bytes], known: Known, tail: Tail, allowed: frozenset[int] | None
-) -> tuple[list[Segment], list[tuple[bytes, int]]]:
-    """Return a body's segments, in order, and the digest and start of each new block.
+Match = tuple[list[Segment], list[tuple[bytes, int]]]
+"""A body's segments, in order, and the digest and start of each new block."""
+
+
+def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, allowed: frozenset[int] | None) -> Match:
+    """Return what of a body is known, and what is new.
 
     The block after a known one is first looked for where that one ends: the order of a site's blocks seldom changes.
     `allowed` restricts the packs that may be referred to.

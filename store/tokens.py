@@ -5,10 +5,12 @@ which one to put back: the blocks are then equal, byte for byte, to those the si
 when they have one length and the bytes before them are the same (`sid=`, `name="csrf" value="`).
 """
 
-import re
 from collections import Counter
+from collections.abc import Iterable
 
-TOKEN = re.compile(rb"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{16,64}(?![0-9A-Za-z])")
+import numpy as np
+
+MIN_BYTES, MAX_BYTES = 16, 64
 """Letters and digits, at least one digit; 16 characters hold the 64 bits that a guess must not hit."""
 
 CONTEXT_BYTES = 6
@@ -20,6 +22,27 @@ MAX_KINDS = 4096
 
 Pairs = tuple[tuple[bytes, bytes], ...]
 """(the site's token, the page's token), in the order in which they are put back."""
+
+Kind = tuple[bytes, int]
+"""The bytes before a token, and its length."""
+
+_NO_WORD = np.ones(256, np.bool_)
+_NO_WORD[[*range(48, 58), *range(65, 91), *range(97, 123)]] = False
+
+
+def find_tokens(text: bytes) -> list[tuple[Kind, bytes]]:
+    """Return what looks like a token, with its kind, in order."""
+    gaps = np.flatnonzero(_NO_WORD[np.frombuffer(text, np.uint8)])
+    stops = np.append(gaps, len(text))
+    starts = np.concatenate([np.zeros(1, stops.dtype), gaps + 1])
+    sizes = stops - starts
+    found = []
+    for index in np.flatnonzero((sizes >= MIN_BYTES) & (sizes <= MAX_BYTES)).tolist():
+        start, stop = int(starts[index]), int(stops[index])
+        token = text[start:stop]
+        if not token.isalpha():
+            found.append(((text[max(0, start - CONTEXT_BYTES) : start], stop - start), token))
+    return found
 
 
 def restore(body: bytes, pairs: Pairs) -> bytes:
@@ -40,25 +63,22 @@ class Kinds:
     """The first token of each kind that a site has shown."""
 
     def __init__(self) -> None:
-        self._firsts: dict[tuple[bytes, int], bytes] = {}
+        self._firsts: dict[Kind, bytes] = {}
 
-    def learn(self, text: bytes) -> None:
-        """Remember the tokens of a text that are the first of their kind."""
-        for match in TOKEN.finditer(text):
+    def learn(self, tokens: Iterable[tuple[Kind, bytes]]) -> None:
+        """Remember those tokens that are the first of their kind."""
+        for kind, token in tokens:
             if len(self._firsts) >= MAX_KINDS:
                 return
-            self._firsts.setdefault(_kind(text, match), match[0])
+            self._firsts.setdefault(kind, token)
 
-    def pairs(self, body: bytes, new: bytes) -> Pairs:
-        """Return which of a page's tokens can be replaced by the site's, so that it can be undone.
-
-        `new` is what of the page the site does not have; tokens are looked for there only.
-        """
+    def pairs(self, body: bytes, tokens: Iterable[tuple[Kind, bytes]]) -> Pairs:
+        """Return which of a page's tokens can be replaced by the site's, so that it can be undone."""
         votes: dict[bytes, Counter[bytes]] = {}
-        for match in TOKEN.finditer(new):
-            first = self._firsts.get(_kind(new, match))
-            if first is not None and first != match[0]:
-                votes.setdefault(match[0], Counter())[first] += 1
+        for kind, token in tokens:
+            first = self._firsts.get(kind)
+            if first is not None and first != token:
+                votes.setdefault(token, Counter())[first] += 1
         pairs: list[tuple[bytes, bytes]] = []
         taken: set[bytes] = set()
         replaced = body
@@ -70,8 +90,3 @@ class Kinds:
             replaced = replaced.replace(theirs, ours)
             pairs.insert(0, (ours, theirs))
         return tuple(pairs) if restore(replaced, tuple(pairs)) == body else ()
-
-
-def _kind(text: bytes, match: re.Match[bytes]) -> tuple[bytes, int]:
-    start, end = match.span()
-    return text[max(0, start - CONTEXT_BYTES) : start], end - start
