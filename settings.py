@@ -117,6 +117,15 @@ class Settings:
         "Answer clients with captures that a shared cache may not keep (record and replay keep them). For a proxy "
         "that one person uses.",
     )
+    allow_open: bool = _option(
+        False,
+        "Listen beyond this machine without a password. Otherwise mitmproxy's option proxyauth is needed for that.",
+    )
+    allow_private: bool = _option(
+        False,
+        "When listening beyond this machine, let clients reach private networks and this machine through the proxy.",
+    )
+    via: bool = _option(False, "Name the proxy in Via, in requests and in answers.")
     heuristic_fraction: float = _option(
         0.1,
         "Share of the time since Last-Modified for which an answer without a lifetime counts as fresh.",

@@ -2,13 +2,15 @@
 
 import logging
 from collections.abc import Awaitable, Set
+from dataclasses import replace
 
 from mitmproxy import ctx, exceptions, http
 from mitmproxy.addonmanager import Loader
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from proxy.answer import unavailable
-from proxy.exchange import Exchange, begin, exchange_of, forget
+from proxy.control import take
+from proxy.exchange import Exchange, exchange_of, forget
 from proxy.fetching import is_own
 from proxy.options import declare, settings_of
 from proxy.service import Service
@@ -47,7 +49,9 @@ class Pagemason:
     def running(self) -> None:
         if self._service is None:
             assert self._own is not None
-            self._service = Service(self._own)
+            mode = ctx.options.mode[0] if ctx.options.mode else "regular"
+            named = mode.startswith(("reverse:", "upstream:"))
+            self._service = Service(replace(self._own, proxy_mode=mode) if named else self._own)
             size = str(self._own.max_body_bytes)
             ctx.options.update(connection_strategy="lazy", stream_large_bodies=ctx.options.stream_large_bodies or size)
         self._service.start()
@@ -56,13 +60,22 @@ class Pagemason:
         if self._service is not None:
             self._service.close()
 
+    async def http_connect(self, flow: http.HTTPFlow) -> None:
+        if self._service is not None and flow.response is None:
+            await self._service.border.stops(flow)
+
+    def requestheaders(self, flow: http.HTTPFlow) -> None:
+        take(flow)
+
     def request(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
         service = self._service
         if flow.response is not None or flow.error is not None or service is None or is_own(flow):
             return None
         try:
-            exchange = begin(flow, service.mode, service.policy, insecure=_is_insecure())
-            if service.serving.at_once(flow, exchange):
+            exchange = service.begin(flow, insecure=_is_insecure())
+            if exchange is None:
+                return None
+            if service.may_be_at_once(exchange) and service.serving.at_once(flow, exchange):
                 return None
         except Exception:
             self._failed(flow)
@@ -71,7 +84,10 @@ class Pagemason:
 
     async def _look_up(self, flow: http.HTTPFlow, exchange: Exchange, service: Service) -> None:
         try:
-            await service.serving.look_up(flow, exchange)
+            if exchange.request.method == "PURGE":
+                await service.purge(flow, exchange)
+            elif not await service.border.stops(flow):
+                await service.serving.look_up(flow, exchange)
         except Exception:
             self._failed(flow)
 
@@ -87,7 +103,7 @@ class Pagemason:
                 logger.exception("%s: the answer passes, but was not looked at", flow.request.url)
                 service.metrics.errors.inc()
             service.land(exchange, entry, answered=True)
-        service.count(exchange)
+        service.finish(flow.response, exchange)
 
     def error(self, flow: http.HTTPFlow) -> None:
         exchange, service = exchange_of(flow), self._service
@@ -97,8 +113,8 @@ class Pagemason:
             service.count(exchange)
 
     def server_connect(self, data: ServerConnectionHookData) -> None:
-        if self._service is not None and self._service.mode == "offline":
-            data.server.error = "the proxy is in offline mode"
+        if self._service is not None and (reason := self._service.refuses(data.server.address)):
+            data.server.error = reason
 
     def _failed(self, flow: http.HTTPFlow) -> None:
         """The request goes upstream as if there were no cache; in offline mode it must not."""

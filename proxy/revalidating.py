@@ -75,7 +75,7 @@ class Revalidating:
         exchange.result = "miss"
         flow.response = received
         kept = self._receiving.receive(received, exchange)
-        if kept is None and received.status_code < 500:
+        if kept is None and received.status_code < 500 and not exchange.head:
             self._holdings.invalidate(exchange.key, entry.stored.time)  # it was replaced by what may not be kept
         return kept
 

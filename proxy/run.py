@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from mitmproxy.proxy.mode_specs import ProxyMode
+from mitmproxy.proxy.mode_specs import ProxyMode, ReverseMode
 from sqlalchemy.engine import make_url
 
+from proxy.border import is_loopback
 from proxy.master import end, master_of, quiet
 from proxy.service import Service
 from settings import Settings
@@ -32,8 +33,10 @@ def run(settings: Settings, dashboard: Dashboard) -> int:
     quiet()
     try:
         _look_for_port(settings)
+        _look_for_password(settings)
         with _listening(settings) as listening:
             service = Service(settings)
+            service.border.keep_off(listening.getsockname()[1])
             with dashboard(service, listening):
                 return _proxy(settings, service, listening.getsockname())
     except (_Stop, StoreError) as exc:
@@ -43,6 +46,7 @@ def run(settings: Settings, dashboard: Dashboard) -> int:
 
 def _proxy(settings: Settings, service: Service, dashboard: tuple[str, int]) -> int:
     def tell(host: str, port: int) -> None:
+        service.border.keep_off(port)
         print(_greeting(settings, _url(host, port), _url(*dashboard[:2])), flush=True)
 
     async def serve() -> None:
@@ -98,6 +102,17 @@ def _look_for_port(settings: Settings) -> None:
     host, port = mode.listen_host(settings.listen_host), mode.listen_port(settings.listen_port)
     if port:
         _bind(host, port, "--listen-port", "--listen-host").close()
+
+
+def _look_for_password(settings: Settings) -> None:
+    """Make sure that a proxy for others asks them for a password, unless it is told not to."""
+    mode = ProxyMode.parse(settings.proxy_mode)
+    for_all = isinstance(mode, ReverseMode) or settings.allow_open or settings.mitmproxy.get("proxyauth")
+    if not for_all and not is_loopback(mode.listen_host(settings.listen_host)):
+        raise _Stop(
+            f"listening on {settings.listen_host or 'all addresses'} needs a password, --set proxyauth=USER:PASSWORD, "
+            "or --set allow_open=true"
+        )
 
 
 def _listening(settings: Settings) -> socket.socket:

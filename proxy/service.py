@@ -5,9 +5,13 @@ import contextlib
 import logging
 import time
 
-from proxy.caching import Policy
+from mitmproxy import http
+
+from proxy import control
+from proxy.border import Border
+from proxy.caching import Policy, via
 from proxy.entry import Entry
-from proxy.exchange import Exchange
+from proxy.exchange import Exchange, begin
 from proxy.feed import Feed
 from proxy.flights import Flights
 from proxy.holdings import Holdings
@@ -20,7 +24,7 @@ from proxy.reader import Reader
 from proxy.receiving import Receiving
 from proxy.revalidating import Revalidating
 from proxy.serving import Serving
-from settings import Settings, data_directory, default_store
+from settings import SPECS, Settings, data_directory, default_store
 from store.base import Store
 from store.opening import open_store
 
@@ -67,6 +71,7 @@ class Service:
             self.reader, Memory(settings.memory_bytes, self.metrics), self.losses, self.limits, self.policy
         )
         self.flights = Flights()
+        self.border = Border(settings)
         self.receiving = Receiving(self.holdings, self.policy, self.losses)
         revalidating = Revalidating(self.holdings, self.receiving, self.flights, self.policy, self.metrics)
         self.serving = Serving(
@@ -77,6 +82,7 @@ class Service:
             self.metrics,
             serve_private=settings.serve_private,
             collapse_seconds=settings.collapse_seconds,
+            name_us=settings.via,
         )
         self.feed: Feed | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -90,6 +96,7 @@ class Service:
     def start(self) -> None:
         """Begin to take captures."""
         self._loop = asyncio.get_running_loop()
+        self.border.watch(self._loop)
         self.feed = Feed(
             self._link,
             self._settled,
@@ -112,6 +119,50 @@ class Service:
         if self.reader.idle:  # a thread that hangs in the database would be pulled the ground from under
             with contextlib.suppress(Exception):
                 self.store.close()
+
+    def begin(self, flow: http.HTTPFlow, *, insecure: bool) -> Exchange | None:
+        """Note that a request begins; None when it is answered already, because it asked for what there is not."""
+        asked = control.taken(flow)
+        mode = self.mode
+        try:
+            if asked:
+                mode = control.chosen(asked, "mode", mode, SPECS["mode"].metadata["choices"])
+                control.chosen(asked, "view", self.settings.view, SPECS["view"].metadata["choices"])
+        except ValueError as exc:
+            flow.response = control.sentence(400, b"Bad Request", str(exc))
+            return None
+        # A proxy that is offline stays offline, whoever asks.
+        return begin(flow, "offline" if self.mode == "offline" else mode, self.policy, insecure=insecure)
+
+    def may_be_at_once(self, exchange: Exchange) -> bool:
+        """Tell whether a request can be looked at without waiting for anything."""
+        return exchange.request.method != "PURGE" and not self.border.asks
+
+    async def purge(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
+        """Answer a PURGE: forget what is kept under its URL, for clients that are trusted."""
+        exchange.answered, exchange.result = True, "bypass"
+        if not control.is_trusted(flow):
+            flow.response = control.sentence(403, b"Forbidden", "PURGE is for clients on the proxy's own machine.")
+            return
+        view = await self.holdings.look_up(exchange.key)
+        for url in {exchange.request.url, *(entry.capture.url for entry in view.entries)}:
+            self.holdings.purge(url, self.holdings.instant(time.time()))
+        if view.entries:
+            flow.response = control.sentence(200, b"OK", f"{exchange.request.url} is purged.")
+        else:
+            flow.response = control.sentence(404, b"Not Found", f"{exchange.request.url} is not kept.")
+
+    def refuses(self, address: tuple[str, int] | None) -> str:
+        """Return why no connection may be opened to an address; "" when one may."""
+        if self.mode == "offline":
+            return "the proxy is in offline mode"
+        return self.border.refusal(address)
+
+    def finish(self, response: http.Response, exchange: Exchange) -> None:
+        """Put the last touch to an answer, and count it."""
+        if self.settings.via:
+            response.headers.fields = (*response.headers.fields, (b"Via", via(response.data.http_version)))
+        self.count(exchange)
 
     def land(self, exchange: Exchange, entry: Entry | None, *, answered: bool) -> None:
         """Tell those who wait for an exchange's answer what came of it."""

@@ -20,6 +20,7 @@ from proxy.caching import (
     nearest,
     shares,
     ttl_seconds,
+    via,
 )
 from proxy.entry import Entry
 from proxy.exchange import Exchange, hop_free, unconditional
@@ -55,6 +56,7 @@ class Serving:
         *,
         serve_private: bool,
         collapse_seconds: float,
+        name_us: bool,
     ) -> None:
         self._holdings = holdings
         self._revalidating = revalidating
@@ -63,6 +65,7 @@ class Serving:
         self._metrics = metrics
         self._serve_private = serve_private
         self._collapse_seconds = collapse_seconds
+        self._name_us = name_us
 
     def at_once(self, flow: http.HTTPFlow, exchange: Exchange) -> bool:
         """Answer, or send on, with what is at hand; tell whether that was possible."""
@@ -81,7 +84,7 @@ class Serving:
                 return False
             self._hit(flow, exchange, decision, coding, body, view.source)
             return True
-        if not view.whole or decision.action is Action.VALIDATE or self._flight_for(exchange, decision):
+        if not view.whole or decision.stored is not None or self._flight_for(exchange, decision):
             return False
         self._act(flow, exchange, decision)
         return True
@@ -107,7 +110,7 @@ class Serving:
                 coding, body = await self._revalidating.body(entry_of(decision), exchange)
                 self._hit(flow, exchange, decision, coding, body, source)
                 return
-            if decision.action is Action.VALIDATE and exchange.mode == "cache":
+            if decision.stored is not None and decision.action in (Action.VALIDATE, Action.FORWARD):
                 exchange.fwd = decision.fwd
                 await self._revalidating.validate(flow, exchange, entry_of(decision))
                 return
@@ -214,6 +217,8 @@ class Serving:
                 headers = unconditional(headers)  # a 304 or a part would be nothing to keep
             if self._collapses(exchange) and self._flights.of(exchange.key) is None:
                 exchange.flight = self._flights.begin(exchange.key)
+        if self._name_us:
+            headers = (*headers, (b"Via", via(flow.request.data.http_version)))
         flow.request.headers.fields = headers
         exchange.sent = time.time_ns() // 1000
 

@@ -66,6 +66,7 @@ async def test_a_stale_page_stands_in_for_an_origin_that_is_gone_and_then_not(co
     origin.pages["/in"] = Page(b"in", {"Cache-Control": "max-age=0, stale-if-error=60", "ETag": '"1"'})
     origin.pages["/out"] = Page(b"out", {"Cache-Control": "max-age=0, stale-if-error=0", "ETag": '"1"'})
     origin.pages["/must"] = Page(b"must", {"Cache-Control": "max-age=0, must-revalidate", "ETag": '"1"'})
+    origin.pages["/plain"] = Page(b"plain", {"Cache-Control": "max-age=0"})
     async with Live(confdir) as live:
         for path in origin.pages:
             await live.get(origin.url(path))
@@ -74,6 +75,7 @@ async def test_a_stale_page_stands_in_for_an_origin_that_is_gone_and_then_not(co
         reply = await live.get(origin.url("/in"))
         assert (reply.status, reply.body) == (200, b"in")
         assert reply.cache_status == "pagemason; fwd=stale; detail=stale-if-error"
+        assert (await live.get(origin.url("/plain"))).body == b"plain"  # nothing forbids it, and nobody else has it
         for path in ("/out", "/must"):
             gone = await live.get(origin.url(path))
             assert (gone.status, b"does not answer" in gone.body) == (504, True)
