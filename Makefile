@@ -2,7 +2,7 @@
 # make run       the proxy and its dashboard; ARGS="--mode offline" are passed on
 # make test      all tests, on SQLite and a real PostgreSQL; ARGS="-k warc" are passed on to pytest
 # make check     ruff, ruff format, mypy --strict
-# make bench     our speed beside the peers'; CORPORA=folder of WARC files
+# make bench     our speed and size beside the peers'; CORPORA=folder of WARC files, ARGS=--quick for fewer baselines
 # make clean     removes .venv
 
 # The first Python that is new enough. pyenv leaves commands in the path that do not run, so each is tried.
@@ -31,6 +31,7 @@ check: $(VENV)/.installed-for-tests
 
 bench: $(VENV)/.installed-for-tests
 	$(VENV)/bin/python -m bench.importing $(wildcard $(CORPORA)/*.warc.gz)
+	$(if $(CORPORA),PAGEMASON_CORPORA=$(CORPORA) $(VENV)/bin/python -m bench.storage $(ARGS))
 
 clean:
 	rm -rf $(VENV)

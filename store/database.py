@@ -19,6 +19,17 @@ BUSY_MS = 10_000
 
 CONNECT_SECONDS = 5
 
+PATIENCE_MS = 2_000
+"""How long a clean-up of Postgres waits for a table that others use."""
+
+WASTE = 1.25
+"""Tables that are so many times larger than what they hold are written anew on Postgres."""
+
+EMPTY_BYTES = 160 << 10
+"""What our tables without rows occupy on Postgres, about."""
+
+_BUSY_STATES = ("55P03", "40P01", "57014")
+
 _OUR_TABLES = frozenset({"meta", "site", "pack", "need", "capture", "freshening"})
 
 
@@ -125,14 +136,36 @@ class Database:
                 if "locked" not in str(error) and "busy" not in str(error):
                     raise StoreUnavailable(f"{self.name}: {error}") from error
 
-    def vacuum(self) -> None:
-        """Postgres: mark the room of deleted rows as free. SQLite has done it within the transaction."""
+    def vacuum(self, *, erase: bool = False) -> None:
+        """Postgres: mark the room of deleted rows as free, and give it back when it is much or must be erased.
+
+        Giving it back writes a table anew, during which nobody else can use it; where it is in use for longer than
+        PATIENCE_MS that is left for another time. SQLite has done it all within the transaction.
+        """
         if self.is_sqlite:
             return
         with self.errors(), self._readers.connect() as connection:
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             for name in sorted(_OUR_TABLES):
                 connection.execute(text(f"vacuum {name}"))
+            connection.execute(text(f"set lock_timeout = {PATIENCE_MS}"))
+            try:
+                for name in sorted(_OUR_TABLES) if erase or self._is_wasteful(connection) else ():
+                    connection.execute(text(f"vacuum full {name}"))
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", "") not in _BUSY_STATES:
+                    raise
+            finally:
+                connection.invalidate()  # it has another timeout than connections should have
+
+    def _is_wasteful(self, connection: Connection) -> bool:
+        """Tell whether our tables on Postgres are much larger than what they hold."""
+        query = (
+            "select (select coalesce(sum(length(head) + length(body) + 200), 0) from pack)"
+            " + 130 * (select count(*) from capture) + 120 * (select count(*) from need)"
+        )
+        held = int(connection.execute(text(query)).scalar_one())
+        return self.size(connection) > WASTE * held + EMPTY_BYTES
 
     def close(self) -> None:
         self._readers.dispose()
