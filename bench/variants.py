@@ -18,14 +18,7 @@ from store import layout
 from store.building import IN_COMPACTION, Builder, NewPack
 from store.known import Known
 from store.packs import decode
-from store.tokens import Kinds, Pairs
-
-
-class NoKinds(Kinds):
-    """A site without tokens: blocks are equal or they are not."""
-
-    def pairs(self, body: bytes, new: bytes) -> Pairs:
-        return ()
+from store.tokens import Kinds
 
 
 def blocks(captures: Sequence[Capture], read_bytes: int, *, similar: bool) -> int:
@@ -36,7 +29,7 @@ def blocks(captures: Sequence[Capture], read_bytes: int, *, similar: bool) -> in
     with ExitStack() as stack:
         stack.enter_context(patch.object(layout, "BASE_BYTES", read_bytes // 2))
         if not similar:
-            stack.enter_context(patch.object(layout, "Kinds", NoKinds))
+            stack.enter_context(patch.object(Kinds, "pairs", return_value=()))
         return sum(_site([page for page in pages if not page.private], read_bytes) for pages in _sites(captures))
 
 
