@@ -73,7 +73,8 @@ WIDE = frozenset({"utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"})
 STATEFUL = frozenset({"hz", "iso2022-jp", "iso2022-kr"})
 """Encodings in which the byte 0x3C is not always a `<`."""
 
-_MULTIBYTE = frozenset({"gb18030", "big5hkscs", "euc-jp", "cp932", "cp949"})
+MULTIBYTE = frozenset({"gb18030", "big5hkscs", "euc-jp", "cp932", "cp949"})
+"""Encodings in which what follows a broken character may be taken for a part of it."""
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -116,7 +117,7 @@ def encoding_of(body: bytes, content_type: bytes = b"") -> str:
     valid = _valid_utf8(body)
     if declared == "utf-8":
         return "utf-8" if valid or _mostly_utf8(body) else _guess(body)
-    if valid and (declared not in _MULTIBYTE or _n_high(body) > 32) and declared not in STATEFUL:
+    if valid and (declared not in MULTIBYTE or _n_high(body) > 32) and declared not in STATEFUL:
         return "utf-8"
     return declared or _guess(body)
 
@@ -141,7 +142,7 @@ def decode_as(data: bytes, codec: str) -> str:
 def _single_byte_table(codec: str) -> str:
     """Return the 256 characters of a single-byte encoding, empty for any other. What windows-1252 leaves undefined is
     a control, as in the Encoding Standard. Python's codecs take 0.4 us for each undefined byte, this takes none."""
-    if codec not in _LABELS or codec in _MULTIBYTE | WIDE | STATEFUL | {"utf-8"}:
+    if codec not in _LABELS or codec in MULTIBYTE | WIDE | STATEFUL | {"utf-8"}:
         return ""
     table = bytes(range(256)).decode(codec, "replace")
     if codec == "cp1252":

@@ -9,10 +9,10 @@ each two neighbouring characters are a term, since there a word has no visible b
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import unescape
 
-from blocks.encoding import STATEFUL, WIDE, codec_of, decode_as
+from blocks.encoding import MULTIBYTE, STATEFUL, WIDE, codec_of, decode_as
 
 RAW_TEXT = ("script", "style", "iframe", "noembed", "noframes")
 """Elements whose content is no text of the page."""
@@ -90,16 +90,26 @@ def joined(blocks: Sequence[bytes], encoding: str = "utf-8") -> bytes:
     whole = b"\0".join(blocks)
     if codec not in WIDE and codec not in STATEFUL:
         if codec != "utf-8" and not whole.isascii():
-            whole = decode_as(whole, codec).encode("utf-8", "replace")
+            whole = _transcoded(blocks, codec)
         if whole.count(0) == len(blocks) - 1:
             return whole
-    return b"\0".join(_separate(blocks, codec))
+    return b"\0".join(_transcoded((block,), codec).replace(b"\0", b" ") for block in blocks)
 
 
-def _separate(blocks: Iterable[bytes], codec: str) -> Iterable[bytes]:
-    for block in blocks:
-        data = block if codec == "utf-8" else decode_as(block, codec).encode("utf-8", "replace")
-        yield data.replace(b"\0", b" ")
+_GUARD = "\0\0\0\0"
+"""What stands between blocks while they are decoded: Python's decoder of gb18030 looks three bytes ahead."""
+
+
+def _transcoded(blocks: Sequence[bytes], codec: str) -> bytes:
+    """Return blocks in UTF-8, with a NUL between them; each reads the same whatever the others are."""
+    if codec == "utf-8" or codec in WIDE or codec in STATEFUL:
+        text = "\0".join(decode_as(block, codec) for block in blocks)
+    elif codec in MULTIBYTE:
+        guard = _GUARD.encode()
+        text = decode_as(guard.join((*blocks, b"")), codec).removesuffix(_GUARD).replace(_GUARD, "\0")
+    else:
+        text = decode_as(b"\0".join(blocks), codec)
+    return text.encode("utf-8", "replace")
 
 
 def without_raw_text(markup: bytes) -> bytes:
