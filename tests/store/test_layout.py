@@ -17,7 +17,7 @@ def test_the_base_has_what_pages_share_and_some_pages_whole() -> None:
 
 def test_blocks_of_one_page_are_not_taken_for_shared() -> None:
     pages = [
-        page(f"http://a.test/{i}", b"".join(b"<p>only here %d %d" % (i, j) * 20 for j in range(50))) for i in range(60)
+        page(f"http://a.test/{i}", b"".join(b"<p>only here %d %d" % (i, j) for j in range(600))) for i in range(60)
     ]
     layout = choose_base(lambda: pages, len(pages), pack_bytes=100_000)
     assert sum(map(len, layout.base)) <= BASE_BYTES
