@@ -100,30 +100,34 @@ def partition(body: bytes, tag_set: Sequence[str] = PARTITIONING_TAGS) -> Partit
 
 
 def _cuts(text: bytes, tag_set: tuple[str, ...]) -> tuple[list[int], list[int], list[int], list[int]]:
-    """Return where the blocks start, and the other three lists of a Partition."""
+    """Return where the blocks start, and the other three lists of a Partition.
+
+    A cut of one rank ends all open elements of higher ranks, as they lie in several blocks now; so the ranks of the
+    open elements, in the order in which they were opened, never fall, and one stack holds them all.
+    """
     found = find_tags(text, tag_set)
-    n_ranks, size, last = len(tag_set), len(text), 0
-    open_starts: list[list[int]] = [[] for _ in tag_set]
     nests = [0 if tag in VOID else 1 if tag in IMPLIED_END else 2 for tag in tag_set]
-    barriers = [-1] * n_ranks  # by rank: the last cut made by a tag of lower rank
+    stack: list[int] = [-1]
+    n_open = [0] * len(tag_set) + [1]
+    size, last = len(text), 0
     starts, begins, ranks, depths = [0], [-1], [-1], [0]
     for at, kind in zip(found.places, found.kinds, strict=True):
         rank = kind >> 1
-        opened = open_starts[rank]
-        if opened and opened[-1] < barriers[rank]:
-            opened.clear()  # they lie in another block, and so do all before them
+        if kind & 1 and not n_open[rank]:
+            continue
+        while stack[-1] > rank:
+            n_open[stack.pop()] -= 1
         if kind & 1:
-            if not opened:
-                continue
-            opened.pop()
-            begin, depth = -1, len(opened)
+            stack.pop()
+            n_open[rank] = depth = n_open[rank] - 1
+            begin = -1
         else:
+            begin, depth = rank, n_open[rank]
+            if nests[rank] == 2 or (nests[rank] and not depth):
+                stack.append(rank)
+                n_open[rank] += 1
             if nests[rank] < 2:
-                opened.clear()
-            begin, depth = rank, len(opened)
-            if nests[rank]:
-                opened.append(at)
-        barriers[rank + 1 :] = [at] * (n_ranks - rank - 1)
+                depth = 0
         if last < at < size:
             starts.append(at)
             begins.append(begin)

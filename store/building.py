@@ -103,6 +103,10 @@ class _Parts:
     pairs: Pairs
     found: Match | None
 
+    def new_text(self) -> bytes:
+        """Return the bytes that the site does not have."""
+        return b"".join([self.body[s.start : s.stop] for s in (self.found or ([], []))[0] if not s.source])
+
 
 class Builder:
     """Turns the captures of one site into packs. `ids` gives the numbers of packs, ascending."""
@@ -115,6 +119,8 @@ class Builder:
         self._ids = iter(ids)
         self._make = make
         self._open: _Open | None = None
+        self._had_tokens = False
+        """Whether tokens were replaced in the last page."""
         self._is_base = False
         """Whether the open pack is to be the base."""
 
@@ -218,22 +224,28 @@ class Builder:
 
     def _parts(self, capture: Capture, tail: Tail, pairs: Pairs | None) -> _Parts:
         """Cut a body into blocks and look for them; replace its tokens where the site has others of their kind."""
-        body = canonical(capture.body, pairs or ())
-        pieces = _pieces(capture, body)
-        found = match(body, pieces, self.known, tail, None)
-        if pairs is not None or not is_page(capture):
-            return _Parts(body, pieces, pairs or (), found)
         kinds = self.known.kinds
-        text = b"".join([body[s.start : s.stop] for s in found[0] if not s.source])
-        tokens = find_tokens(text)
-        pairs = kinds.pairs(body, tokens) if len(text) > TOKEN_BYTES else ()
-        if pairs:
-            body = canonical(body, pairs)
-            pieces = _pieces(capture, body)
-            found = match(body, pieces, self.known, tail, None)
-            tokens = find_tokens(b"".join([body[s.start : s.stop] for s in found[0] if not s.source]))
-        kinds.learn(tokens)
-        return _Parts(body, pieces, pairs, found)
+        look = pairs is None and is_page(capture)
+        if look and self._had_tokens:  # then this page has some as well: save a second look at its blocks
+            pairs = kinds.pairs(capture.body, find_tokens(capture.body))
+        parts = self._looked_up(capture, tail, pairs or ())
+        if look:
+            text = parts.new_text()
+            tokens = find_tokens(text)
+            if not pairs and len(text) > TOKEN_BYTES and (pairs := kinds.pairs(capture.body, tokens)):
+                parts = self._looked_up(capture, tail, pairs)
+                tokens = find_tokens(parts.new_text())
+            kinds.learn(tokens)
+            self._had_tokens = bool(pairs)
+        return parts
+
+    def _looked_up(self, capture: Capture, tail: Tail, pairs: Pairs) -> _Parts:
+        body = canonical(capture.body, pairs)
+        if not body:
+            pieces = []
+        else:
+            pieces = partition(body).pieces() if is_page(capture) else [body]
+        return _Parts(body, pieces, pairs, match(body, pieces, self.known, tail, None))
 
     def _form(self, parts: _Parts, tail: Tail) -> Form:
         """Append what of a body is new to the open pack, within the bound on what reading it may cost."""
@@ -279,12 +291,6 @@ class Builder:
             pack.exact,
         )
         return new, head
-
-
-def _pieces(capture: Capture, body: bytes) -> list[bytes]:
-    if not body:
-        return []
-    return partition(body).pieces() if is_page(capture) else [body]
 
 
 def _size(runs: Runs) -> int:

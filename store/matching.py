@@ -59,37 +59,38 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, allowed: f
     new: list[tuple[bytes, int]] = []
     fresh: dict[bytes, int] = {}
     places, raws, own, raw = known.places, known.raws, tail.places, tail.raw
+    look, digest_of = places.get, xxhash.xxh3_128_digest
     here: bytes | bytearray = b""
-    end, at = -1, 0
+    end, at = 1, 0  # beyond what is here: nothing begins there
     segment = Segment(-1, 0, 0, 0)
     for piece in pieces:
-        size = len(piece)
-        if end >= 0 and here.startswith(piece, end):
+        if here.startswith(piece, end):
+            size = len(piece)
             end += size
             at += size
-            segment.stop = at
             continue
-        digest = xxhash.xxh3_128_digest(piece)
-        source, offset, end, first = NEW, 0, -1, b""
-        found = places.get(digest)
+        segment.stop = at
+        digest = digest_of(piece)
+        size = len(piece)
+        source, offset, first = NEW, 0, b""
+        found = look(digest)
         if found and (allowed is None or found[0] in allowed) and raws[found[0]].startswith(piece, found[1]):
             source, offset = found
             here, end = raws[source], offset + size
         elif (mine := own.get(digest)) is not None and raw.startswith(piece, mine):
             source, offset, here, end = tail.id, mine, raw, mine + size
-        elif (before := fresh.get(digest)) is not None and body.startswith(piece, before):
-            source, first = tail.id, digest
         else:
-            fresh[digest] = at
-            new.append((digest, at))
-        if (source == NEW == segment.source and segments) or (
-            source == segment.source and not first and offset == segment.offset + at - segment.start
-        ):
-            segment.stop = at + size
-        else:
+            here, end = b"", 1
+            if (before := fresh.get(digest)) is not None and body.startswith(piece, before):
+                source, first = tail.id, digest
+            else:
+                fresh[digest] = at
+                new.append((digest, at))
+        if source != segment.source or (source and (first or offset != segment.offset + at - segment.start)):
             segment = Segment(source, offset, at, at + size, first)
             segments.append(segment)
         at += size
+    segment.stop = at
     return segments, new
 
 
