@@ -2,13 +2,10 @@
 
 import gzip
 import json
-import os
-import signal
 import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -227,25 +224,6 @@ def test_doctor_names_the_flag_for_a_port_in_use(pm: Invoke) -> None:
         port = taken.getsockname()[1]
         out = pm("doctor", "--listen-port", port)[1]
     assert "choose another with --listen-port" in out
-
-
-def test_what_was_acknowledged_survives_a_kill(home: Path, pm: Invoke, ask: Ask) -> None:
-    """An import killed after it has acknowledged captures has kept them, and can be taken up again."""
-    pages = [record(HEAD + os.urandom(10_000), record_id=f"<{i}>", url=f"http://a.test/{i}") for i in range(2000)]
-    (home / "big.warc").write_bytes(b"".join(pages))
-    code = "from apps.cli import main; main()"
-    command = [sys.executable, "-c", code, "import", str(home / "big.warc")]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        acknowledged = int(process.stdout.readline().split()[0])
-        time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-        for line in process.stdout:
-            acknowledged = int(line.split()[0])
-    assert 0 < acknowledged <= ask("check")["captures"]
-    assert ask("check")["damaged"] == []
-    kept = len(ask("ls"))
-    assert f"\n{2000 - kept} captures kept, {kept} skipped" in "\n" + pm("import", home / "big.warc")[1]
 
 
 def test_a_port_in_use_is_a_sentence_that_names_the_flag(home: Path) -> None:
