@@ -24,8 +24,8 @@ SAMPLED_ANCHORS = 40
 MAX_COMPARED = 4
 """How many candidates a sketch is compared with."""
 
-WINDOW_BYTES = 1 << 18
-"""Bytes looked at together: bounds the memory at some 40 bytes for each."""
+WINDOW_BYTES = 1 << 17
+"""Bytes looked at together: bounds the memory, and fits the processor's cache."""
 
 _ZERO, _BELOW_OR_WIDE, _GREATER = np.uint8(0x30), np.uint8(0xB0), np.uint8(0x3E)
 _U32, _SPREAD = np.uint64(32), np.uint64(0x9E3779B97F4A7C15)

@@ -21,6 +21,9 @@ from blocks.text import joined, resolved, without_raw_text
 COUNTS_SHARE = 0.1
 """What the counts make up of a block vector's squared length; the terms make up the rest."""
 
+MAX_KEYS = 1 << 22
+"""Terms of pairs compared together: bounds the memory at some 100 MB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -137,6 +140,13 @@ def shared_terms(
     a: Hashes, a_starts: Offsets, rows: NDArray[np.integer], b: Hashes, b_starts: Offsets, others: NDArray[np.integer]
 ) -> Offsets:
     """Return for each pair how many terms its blocks share: shape (n_pairs,)."""
+    half = len(rows) // 2
+    if (
+        half
+        and (a_starts[rows + 1] - a_starts[rows]).sum() + (b_starts[others + 1] - b_starts[others]).sum() > MAX_KEYS
+    ):
+        halves = (slice(half), slice(half, None))
+        return np.concatenate([shared_terms(a, a_starts, rows[h], b, b_starts, others[h]) for h in halves])
     keys = np.sort(np.concatenate((_pair_keys(a, a_starts, rows), _pair_keys(b, b_starts, others))))
     twice = keys[1:][keys[1:] == keys[:-1]] >> np.uint64(32)
     return np.bincount(twice.astype(np.int64), minlength=len(rows))

@@ -26,6 +26,9 @@ MAX_STEPS = 4
 MAX_COMPARED = 6
 """How many candidates a block's vector is compared with."""
 
+MAX_RATIO = 100
+"""Blocks of which one has more than so many times the terms of the other are never similar, whatever the threshold."""
+
 WHOLE_WEIGHT, EXACT_WEIGHT = 8, 15
 """What a key of all terms, and of all terms and counts, adds to a candidate's votes; a pair adds 1."""
 
@@ -128,12 +131,23 @@ class SimilarityIndex:
         self._n, self._n_live = n, self._n_live + len(vectors)
         return before
 
+    def _of_like_size(self, n: Offsets, m: Offsets, above: float) -> NDArray[np.bool_]:
+        """Tell which pairs, of n and m terms, can have a cosine above the threshold: at most sqrt(n / m) is of terms.
+
+        It saves comparing thousands of small blocks with one of a million terms that has theirs among its own.
+        """
+        smaller, greater = np.maximum(np.minimum(n, m), 1), np.maximum(n, m)
+        possible = self._share + (1 - self._share) * np.sqrt(smaller / np.maximum(greater, 1))
+        return (possible > above) & (greater <= MAX_RATIO * smaller)
+
     def _compare(self, vectors: BlockVectors, keys: "_Keys", cursors: Links, above: float) -> Found:
         met = self._chains.walk(cursors, keys.keys, keys.rows, keys.weights, self._alive, MAX_STEPS)
         queries, rows = most_met(met, len(vectors), self._max_compared, self._certain)
         terms = vectors.terms
-        shared = shared_terms(terms.hashes, terms.starts, queries, self._hashes, self._starts, rows)
         n, m = np.diff(terms.starts)[queries], self._starts[rows + 1] - self._starts[rows]
+        like = self._of_like_size(n, m, above)
+        queries, rows, n, m = queries[like], rows[like], n[like], m[like]
+        shared = shared_terms(terms.hashes, terms.starts, queries, self._hashes, self._starts, rows)
         of_counts = np.zeros(len(rows))
         if self._n_counts:
             of_counts = cosine_of_counts(vectors.counts[queries], self._counts[rows])

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blocks.features import block_vectors, cosine, cosines
+from blocks.features import N_FEATURES, BlockVectors, block_vectors, cosine, cosines
 from blocks.similarity import SimilarityIndex
+from blocks.terms import TermSets
 from tests.blocks.hostile import HOSTILE
 from tests.blocks.test_text import markup
 
@@ -137,4 +138,19 @@ def test_ten_thousand_equal_blocks_take_bounded_time() -> None:
     index.add(range(10_000), vectors)
     start = time.process_time()
     assert (index.find(vectors).ids == 9_999).all()
+    assert time.process_time() - start < 3
+
+
+def test_many_small_blocks_beside_a_huge_one_take_bounded_time() -> None:
+    """They have pairs of its terms, each under the same keys."""
+    index = SimilarityIndex()
+    huge = block_vectors([HOSTILE["distinct words"]])
+    index.add(range(10), huge.rows(np.zeros(10, np.int64)))
+    pairs = huge.terms.hashes[:2]
+    small = BlockVectors(
+        np.zeros((20_000, N_FEATURES), np.float32),
+        TermSets(np.tile(pairs, 20_000), np.arange(0, 40_001, 2), np.full(20_000, 2)),
+    )
+    start = time.process_time()
+    assert (index.find(small, above=0.0).ids == -1).all()
     assert time.process_time() - start < 3
