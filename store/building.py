@@ -8,7 +8,7 @@ from blocks.partition import partition
 from store import recipes
 from store.kinds import is_page
 from store.known import LARGE_BYTES, Form, Known, Runs
-from store.matching import Match, Tail, append, match
+from store.matching import Match, Tail, append, match, restrict
 from store.models import ARRIVAL, COMPACTED, PRIVATE
 from store.packs import MAX_READ_BYTES, Codec, Head, encode_head
 from store.tokens import Pairs, canonical, find_tokens
@@ -96,16 +96,15 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A body with the site's tokens, its blocks, the tokens to put back, and what `match` found of it."""
+    """A body with the site's tokens, the tokens to put back, and what `match` found of it."""
 
     body: bytes
-    pieces: list[bytes]
     pairs: Pairs
-    found: Match | None
+    found: Match
 
     def new_text(self) -> bytes:
         """Return the bytes that the site does not have."""
-        return b"".join([self.body[s.start : s.stop] for s in (self.found or ([], []))[0] if not s.source])
+        return b"".join([self.body[s.start : s.stop] for s in self.found[0] if not s.source])
 
 
 class Builder:
@@ -119,6 +118,7 @@ class Builder:
         self._ids = iter(ids)
         self._make = make
         self._open: _Open | None = None
+        self._codecs: dict[int, tuple[Codec, Codec]] = {}
         self._had_tokens = False
         """Whether tokens were replaced in the last page."""
         self._is_base = False
@@ -147,7 +147,7 @@ class Builder:
         self._is_base = True
         tail = self._opened().tail
         for block in blocks:
-            segments, new = match(block, [block], self.known, tail, None)
+            segments, new = match(block, [block], self.known, tail)
             append(block, segments, new, tail, 0)
 
     def take(self) -> list[NewPack]:
@@ -217,7 +217,9 @@ class Builder:
             pack.tail.cut(mark)
             self.flush()
             pack = self._opened()
-            form = self._form(replace(parts, found=None), pack.tail)
+            if not self._make.remember:  # what it has found is in a pack that no other may need
+                parts = self._looked_up(capture, pack.tail, parts.pairs)
+            form = self._form(parts, pack.tail)
         pack.exact += len(capture.body)
         pack.bodies[digest] = form
         pack.put(capture, digest, form)
@@ -245,19 +247,18 @@ class Builder:
             pieces = []
         else:
             pieces = partition(body).pieces() if is_page(capture) else [body]
-        return _Parts(body, pieces, pairs, match(body, pieces, self.known, tail, None))
+        return _Parts(body, pairs, match(body, pieces, self.known, tail))
 
     def _form(self, parts: _Parts, tail: Tail) -> Form:
         """Append what of a body is new to the open pack, within the bound on what reading it may cost."""
-        body, pieces = parts.body, parts.pieces
-        segments, new = parts.found or match(body, pieces, self.known, tail, None)
+        segments, new = parts.found
         used: dict[int, int] = {}
         for segment in segments:
             used[segment.source] = used.get(segment.source, 0) + segment.stop - segment.start
-        allowed = self._affordable(used, tail, len(body))
+        allowed = self._affordable(used, tail, len(parts.body))
         if allowed is not None:
-            segments, new = match(body, pieces, self.known, tail, allowed)
-        return append(body, segments, new, tail, self._make.join_bytes), parts.pairs
+            segments = restrict(segments, allowed)
+        return append(parts.body, segments, new, tail, self._make.join_bytes), parts.pairs
 
     def _affordable(self, used: dict[int, int], tail: Tail, size: int) -> frozenset[int] | None:
         """Return the packs that a page may refer to, those it uses most; None when it may use all it does."""
@@ -270,7 +271,15 @@ class Builder:
             if source != base and sizes[source] <= budget and left:
                 budget, left = budget - sizes[source], left - 1
                 chosen.add(source)
-        return None if chosen >= others else frozenset(chosen)
+        return None if chosen >= others else frozenset({*chosen, tail.id})
+
+    def _codecs_of(self, base: int) -> tuple[Codec, Codec]:
+        """Return what encodes heads and bodies with a base, 0 for none; a dictionary is digested once."""
+        if base not in self._codecs:
+            level, known = self._make.level, self.known
+            head, raw = (known.base_head, known.raw(base)) if base else (b"", b"")
+            self._codecs[base] = Codec(level, head), Codec(level, raw)
+        return self._codecs[base]
 
     def _closed(self, pack: _Open, raw: bytes, kind: int, base: int, n_blocks: int) -> tuple[NewPack, bytes]:
         needs = sorted(pack.needs)
@@ -279,13 +288,12 @@ class Builder:
         encoded = recipes.encode(runs)
         captures = [replace(c, body=b"") for c in pack.captures]
         head = encode_head(Head(needs, captures, pack.digests, tokens=[form[1] for form in pack.forms]), encoded)
-        level = self._make.level
-        base_raw, base_head = (self.known.raw(base), self.known.base_head) if base else (b"", b"")
+        head_codec, body_codec = self._codecs_of(base)
         new = NewPack(
             *(pack.id, kind, base or None, len(raw), n_blocks, len(encoded)),
             tuple(sorted({*needs, *([base] if base else [])})),
-            Codec(level, base_head).encode(head),
-            Codec(level, base_raw).encode(raw),
+            head_codec.encode(head),
+            body_codec.encode(raw),
             tuple(pack.captures),
             tuple(_size(form[0]) for form in pack.forms),
             pack.exact,

@@ -49,11 +49,10 @@ Match = tuple[list[Segment], list[tuple[bytes, int]]]
 """A body's segments, in order, and the digest and start of each new block."""
 
 
-def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, allowed: frozenset[int] | None) -> Match:
+def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail) -> Match:
     """Return what of a body is known, and what is new.
 
     The block after a known one is first looked for where that one ends: the order of a site's blocks seldom changes.
-    `allowed` restricts the packs that may be referred to.
     """
     segments: list[Segment] = []
     new: list[tuple[bytes, int]] = []
@@ -74,7 +73,7 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, allowed: f
         size = len(piece)
         source, offset, first = NEW, 0, b""
         found = look(digest)
-        if found and (allowed is None or found[0] in allowed) and raws[found[0]].startswith(piece, found[1]):
+        if found and raws[found[0]].startswith(piece, found[1]):
             source, offset = found
             here, end = raws[source], offset + size
         elif (mine := own.get(digest)) is not None and raw.startswith(piece, mine):
@@ -92,6 +91,11 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, allowed: f
         at += size
     segment.stop = at
     return segments, new
+
+
+def restrict(segments: list[Segment], sources: frozenset[int]) -> list[Segment]:
+    """Return the segments with those of other sources made NEW: known elsewhere, they are kept here once more."""
+    return [s if s.source in sources else Segment(NEW, 0, s.start, s.stop) for s in segments]
 
 
 def append(body: bytes, segments: list[Segment], new: list[tuple[bytes, int]], tail: Tail, join_bytes: int) -> Runs:

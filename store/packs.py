@@ -159,6 +159,7 @@ class Codec:
         )
         if base:
             dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+            dictionary.precompute_compress(compression_params=parameters)
             self._compressor = zstandard.ZstdCompressor(dict_data=dictionary, compression_params=parameters)
         else:
             self._compressor = zstandard.ZstdCompressor(compression_params=parameters)
