@@ -165,6 +165,7 @@ class _Features(ABC):
     def _counts(self, page: Page, units: NDArray[np.int64]) -> dict[str, Floats]:
         """Return the features of the page's units."""
         counts = feature_counts(block_vectors(page.pieces, page.encoding).counts)
+        counts["text"] *= [bool(text) for text in page.texts]  # a title, a NOSCRIPT is no text to be seen
         return {name: np.bincount(units, column).astype(np.float64) for name, column in counts.items()}
 
     def _units(self, page: Page) -> NDArray[np.int64]:

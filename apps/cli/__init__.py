@@ -20,6 +20,8 @@ COMMANDS = {
     "purge": "apps.cli.purge",
     "compact": "apps.cli.compact",
     "gc": "apps.cli.collect",
+    "extract": "apps.cli.extract_cmd",
+    "methods": "apps.cli.methods_cmd",
     "init": "apps.cli.init",
     "doctor": "apps.cli.doctor",
 }

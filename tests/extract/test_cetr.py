@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extract.cetr import changes, smooth, tag_ratios
-from extract.protocol import Extraction, NoEvidence, extractor, page_of
+from extract.protocol import Extraction, NoEvidence, page_of
+from extract.registry import extractor
 
 SURVEY = b"""<div id="topnav">
 

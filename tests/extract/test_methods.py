@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extract.protocol import Page, extractor, page_of
+from extract.protocol import Page, page_of
+from extract.registry import extractor
 from tests.extract.pages import BAD_BODIES, news_page, news_pages
 
 NAMES = (

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extract.protocol import METHODS, Extraction, Verdict, extractor, names, page_of, segmenter
+from extract.protocol import Extraction, Verdict, page_of
+from extract.registry import METHODS, extractor, names, segmenter
 
 
 @given(
