@@ -1,5 +1,6 @@
 """Captures into packs: known blocks become runs, new ones are appended to the open pack. Pure."""
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -8,10 +9,12 @@ from blocks.partition import partition
 from store import recipes
 from store.kinds import is_page
 from store.known import LARGE_BYTES, Form, Known, Runs
-from store.matching import Match, Tail, append, match, restrict
+from store.matching import NEW, SELF, Match, Tail, append, match, restrict
 from store.models import ARRIVAL, COMPACTED, PRIVATE
 from store.packs import MAX_READ_BYTES, Codec, Head, encode_head
 from store.tokens import Pairs, canonical, find_tokens
+
+logger = logging.getLogger(__name__)
 
 PACK_CAPTURES = 200
 """Captures in a pack at the most: bounds what a look at one head costs."""
@@ -220,6 +223,10 @@ class Builder:
             if not self._make.remember:  # what it has found is in a pack that no other may need
                 parts = self._looked_up(capture, pack.tail, parts.pairs)
             form = self._form(parts, pack.tail)
+        if not self.known.holds(form, capture.body, self._raws | {pack.id: pack.tail.raw}):
+            logger.error("%s: its recipe does not give the page back; kept whole instead", capture.url)
+            form = ((pack.id, len(pack.tail.raw), len(capture.body)),), ()
+            pack.tail.raw += capture.body
         pack.exact += len(capture.body)
         pack.bodies[digest] = form
         pack.put(capture, digest, form)
@@ -263,7 +270,7 @@ class Builder:
     def _affordable(self, used: dict[int, int], tail: Tail, size: int) -> frozenset[int] | None:
         """Return the packs that a page may refer to, those it uses most; None when it may use all it does."""
         sizes, base = self.known.sizes, self.known.base
-        others = used.keys() - {0, tail.id}
+        others = used.keys() - {NEW, SELF, tail.id}
         budget = max(MAX_READ_BYTES, size) - max(self._make.pack_bytes, len(tail.raw)) - sizes.get(base, 0)
         left = MAX_NEEDS - 1
         chosen = {base}
@@ -271,7 +278,7 @@ class Builder:
             if source != base and sizes[source] <= budget and left:
                 budget, left = budget - sizes[source], left - 1
                 chosen.add(source)
-        return None if chosen >= others else frozenset({*chosen, tail.id})
+        return None if chosen >= others else frozenset({*chosen, SELF, tail.id})
 
     def _codecs_of(self, base: int) -> tuple[Codec, Codec]:
         """Return what encodes heads and bodies with a base, 0 for none; a dictionary is digested once."""

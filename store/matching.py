@@ -13,6 +13,9 @@ from store.known import Known, Runs
 NEW = 0
 """The source of a segment that the site does not have; packs' ids begin at 1."""
 
+SELF = -1
+"""The source of a segment that stands further up in the body itself, and nowhere else."""
+
 
 @dataclass(slots=True)
 class Tail:
@@ -42,7 +45,7 @@ class Segment:
     start: int
     stop: int
     digest: bytes = b""
-    """Of the block to refer to, where the body itself has it first and its offset is not known yet."""
+    """Of the block to refer to, when the source is SELF."""
 
 
 Match = tuple[list[Segment], list[tuple[bytes, int]]]
@@ -61,7 +64,7 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail) -> Match:
     look, digest_of = places.get, xxhash.xxh3_128_digest
     here: bytes | bytearray = b""
     end, at = 1, 0  # beyond what is here: nothing begins there
-    segment = Segment(-1, 0, 0, 0)
+    segment = Segment(-2, 0, 0, 0)
     for piece in pieces:
         if here.startswith(piece, end):
             size = len(piece)
@@ -81,7 +84,7 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail) -> Match:
         else:
             here, end = b"", 1
             if (before := fresh.get(digest)) is not None and body.startswith(piece, before):
-                source, first = tail.id, digest
+                source, first = SELF, digest
             else:
                 fresh[digest] = at
                 new.append((digest, at))
@@ -109,8 +112,9 @@ def append(body: bytes, segments: list[Segment], new: list[tuple[bytes, int]], t
         beside = previous == NEW or (index + 1 < len(segments) and segments[index + 1].source == NEW)
         previous = segment.source
         if segment.source != NEW and not (beside and size < join_bytes):
-            offset = tail.places[segment.digest] if segment.digest else segment.offset
-            source = segment.source
+            source, offset = segment.source, segment.offset
+            if segment.digest:
+                source, offset = tail.id, tail.places[segment.digest]
         else:
             previous, source, offset = NEW, tail.id, len(tail.raw)
             tail.raw += body[segment.start : segment.stop]

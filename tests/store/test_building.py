@@ -4,9 +4,10 @@ import itertools
 
 import pytest
 
-from blocks.model import Capture
+from blocks.model import Capture, Run
 from store.building import ON_ARRIVAL, Builder, NewPack
 from store.known import Known
+from store.matching import Match, Segment, Tail
 from store.packs import MAX_READ_BYTES, Head, decode, decode_head
 from tests.store.conftest import page
 
@@ -95,3 +96,31 @@ def test_blocks_with_equal_digests_and_other_bytes_are_kept_apart(monkeypatch: p
         sources = (pack.id, *head.needs)
         body = b"".join(raws[sources[r.source]][r.offset : r.offset + r.length] for r in head.recipes.recipe(0).runs)
         assert body == capture.body
+
+
+def test_a_block_twice_in_a_page_that_moves_to_the_next_pack() -> None:
+    """The page's own block is referred to in the pack it ends up in, not in the one it was tried with."""
+    first = page("http://a.test/1", noise(1, 315))
+    second = page("http://a.test/2", noise(2, 20) + noise(3, 1) * 2)
+    raws: dict[int, bytes] = {}
+    for pack in (packs := build([first, second])):
+        raws[pack.id] = decode(pack.body, raws.get(pack.base or 0, b""))
+    assert len(packs) == 2
+    head = head_of(packs[1], packs)
+    sources = (packs[1].id, *head.needs)
+    runs = head.recipes.recipe(0).runs
+    assert b"".join(raws[sources[r.source]][r.offset : r.offset + r.length] for r in runs) == second.body
+
+
+def test_a_recipe_that_is_wrong_is_not_kept(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever goes wrong in matching, the page is kept."""
+
+    def wrong(body: bytes, pieces: list[bytes], known: Known, tail: Tail) -> Match:
+        return [Segment(tail.id, 0, 0, len(body))], []
+
+    monkeypatch.setattr("store.building.match", wrong)
+    body = noise(1, 3)
+    (pack,) = build([page(body=body)])
+    assert decode(pack.body) == body
+    assert head_of(pack, [pack]).recipes.recipe(0).runs == (Run(0, 0, len(body)),)
+    assert "kept whole" in caplog.text
