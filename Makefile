@@ -3,6 +3,7 @@
 # make test      all tests, on SQLite and a real PostgreSQL; ARGS="-k warc" are passed on to pytest
 # make check     ruff, ruff format, mypy --strict
 # make bench     our speed and size beside the peers'; CORPORA=folder of WARC files, ARGS=--quick for fewer baselines
+# make conformance   the public HTTP cache tests against our proxy; ARGS="--peers" runs squid, Varnish and nginx too
 # make clean     removes .venv
 
 # The first Python that is new enough. pyenv leaves commands in the path that do not run, so each is tried.
@@ -13,7 +14,7 @@ PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --c
 LOCKED := pyproject.toml constraints.txt
 CORPORA ?= $(wildcard ../shared/corpora)
 
-.PHONY: install run test check bench clean
+.PHONY: install run test check bench conformance clean
 .DEFAULT_GOAL := install
 
 install: $(VENV)/.installed
@@ -32,6 +33,11 @@ check: $(VENV)/.installed-for-tests
 bench: $(VENV)/.installed-for-tests
 	$(VENV)/bin/python -m bench.importing $(wildcard $(CORPORA)/*.warc.gz)
 	$(if $(CORPORA),PAGEMASON_CORPORA=$(CORPORA) $(VENV)/bin/python -m bench.storage $(ARGS))
+	$(VENV)/bin/python -m bench.proxy
+
+conformance: $(VENV)/.installed-for-tests
+	$(VENV)/bin/python -m bench.conformance $(ARGS)
+	$(VENV)/bin/python -m bench.conformance --forward $(ARGS)
 
 clean:
 	rm -rf $(VENV)

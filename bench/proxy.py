@@ -16,13 +16,11 @@ import os
 import re
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -32,6 +30,8 @@ from pathlib import Path
 
 import psutil
 from mitmproxy import http
+
+from bench.ports import free_port, wait_for
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -122,7 +122,7 @@ def started(command: list[str], port: int) -> Iterator[psutil.Process]:
     """Run a contender, pinned to the first core, from when it listens."""
     process = subprocess.Popen([*_pinned(0), *command], cwd=CHECKOUT, stdout=subprocess.DEVNULL)
     try:
-        _wait_for(port)
+        wait_for(port)
         yield psutil.Process(process.pid)
     finally:
         process.terminate()
@@ -132,23 +132,6 @@ def started(command: list[str], port: int) -> Iterator[psutil.Process]:
 def _pinned(core: int) -> list[str]:
     enough = len(os.sched_getaffinity(0)) > 1 and shutil.which("taskset")
     return ["taskset", "-c", str(core)] if enough else []
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def _warm(port: int, urls: list[str]) -> None:
@@ -194,7 +177,7 @@ def measure(rounds: int, seconds: int, n_pages: int, n_bytes: int) -> dict[str, 
             f"local urls = {{{', '.join(map(json.dumps, urls))}}}\nlocal n = 0\n"
             'request = function()\n  n = n % #urls + 1\n  return wrk.format("GET", urls[n])\nend\n'
         )
-        ports = {name: _free_port() for name in ("pagemason", "mitmdump", "minimal master")}
+        ports = {name: free_port() for name in ("pagemason", "mitmdump", "minimal master")}
         contenders = {}
         for name, command in commands(folder, ports).items():
             contenders[name] = Contender(stack.enter_context(started(command, ports[name])), ports[name])

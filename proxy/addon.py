@@ -14,6 +14,7 @@ from proxy.exchange import Exchange, exchange_of, forget
 from proxy.fetching import is_own
 from proxy.options import declare, settings_of
 from proxy.service import Service
+from proxy.upstream import closed_by_origin, let_go
 from settings import SettingError, Settings
 
 logger = logging.getLogger(__name__)
@@ -76,6 +77,8 @@ class Pagemason:
             if exchange is None:
                 return None
             if service.may_be_at_once(exchange) and service.serving.at_once(flow, exchange):
+                if flow.response is None and (closed := closed_by_origin(flow)):
+                    return let_go(closed)
                 return None
         except Exception:
             self._failed(flow)
@@ -88,6 +91,8 @@ class Pagemason:
                 await service.purge(flow, exchange)
             elif not await service.border.stops(flow):
                 await service.serving.look_up(flow, exchange)
+            if flow.response is None and (closed := closed_by_origin(flow)):
+                await let_go(closed)
         except Exception:
             self._failed(flow)
 

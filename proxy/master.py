@@ -129,7 +129,8 @@ def quiet() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     for name in ("asyncio", "hpack", "quic", "h2"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    logging.getLogger("mitmproxy.proxy.server").addFilter(_no_cancellation)
+    for name in ("mitmproxy.proxy.server", "asyncio"):
+        logging.getLogger(name).addFilter(_no_cancellation)
 
 
 def _no_cancellation(record: logging.LogRecord) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import resource
 import signal
 import socket
 import sys
@@ -31,6 +32,7 @@ def run(settings: Settings, dashboard: Dashboard) -> int:
     """Run the proxy until it is told to end; return the exit code. Says where it listens on standard output."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
     quiet()
+    _allow_connections()
     try:
         _look_for_port(settings)
         _look_for_password(settings)
@@ -67,6 +69,15 @@ def _proxy(settings: Settings, service: Service, dashboard: tuple[str, int]) -> 
         service.close()
         return exc.code if isinstance(exc.code, int) else 1
     return 0
+
+
+def _allow_connections() -> None:
+    """Let the process have as many connections as the system allows: each client can take two."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _greeting(settings: Settings, proxy: str, dashboard: str) -> str:

@@ -33,8 +33,8 @@ class Live:
             self.port = port
             listening.set()
 
-        self._master: Master = master_of(self.settings, self.service, tell)
-        self._run = asyncio.create_task(self._master.run())
+        self.master: Master = master_of(self.settings, self.service, tell)
+        self._run = asyncio.create_task(self.master.run())
         await asyncio.wait_for(listening.wait(), 20)
         return self
 
@@ -42,7 +42,7 @@ class Live:
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._clients.shutdown()
-        await end(self._master)
+        await end(self.master)
         await self._run
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:

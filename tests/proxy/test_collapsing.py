@@ -76,3 +76,22 @@ async def test_replay_collapses_too(confdir: Path, origin: Origin) -> None:
         replies = await asyncio.gather(*(live.get(origin.url("/")) for _ in range(10)))
         assert {reply.body for reply in replies} == {b"one"}
     assert origin.asked["/"] == 1
+
+
+async def fetched(port: int, url: str) -> bytes:
+    """Ask for a URL over a connection of its own; return all that comes back."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {url} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_a_thousand_at_once_are_one_for_the_origin(confdir: Path, origin: Origin) -> None:
+    origin.pages["/"] = Page(b"the one page", FRESH, delay_seconds=1)
+    async with Live(confdir) as live:
+        replies = await asyncio.gather(*(fetched(live.port, origin.url("/")) for _ in range(1000)))
+    assert all(reply.startswith(b"HTTP/1.1 200") and reply.endswith(b"the one page") for reply in replies)
+    assert origin.asked["/"] == 1

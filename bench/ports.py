@@ -1,0 +1,23 @@
+"""Ports on loopback for programs that are measured."""
+
+import socket
+import time
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def wait_for(port: int, timeout_seconds: float = 60) -> None:
+    """Wait until somebody listens on a port. OSError when nobody does in time."""
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)

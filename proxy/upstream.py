@@ -1,0 +1,53 @@
+"""Connections to origins that the origin has closed while they were idle.
+
+mitmproxy uses a connection again until it has read that it was closed. When the origin closes in the moment in which
+the next request comes, the request goes into the closed connection and fails: a 502 for a page that is there. The
+kernel knows earlier, so it is asked before a request goes on.
+"""
+
+import asyncio
+import select
+
+from mitmproxy import ctx, http
+from mitmproxy.connection import ConnectionState, Server
+from mitmproxy.proxy.server import ConnectionHandler, ConnectionIO
+
+_HANGS_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
+
+Closed = list[tuple[Server, ConnectionIO]]
+
+
+def closed_by_origin(flow: http.HTTPFlow) -> Closed:
+    """Return the connections, of those that a flow may use, whose other end is closed."""
+    server = ctx.master.addons.get("proxyserver") if hasattr(ctx, "master") else None
+    handler: ConnectionHandler | None = server.connections.get(flow.client_conn.id) if server is not None else None
+    if handler is None or len(handler.transports) < 2:
+        return []
+    return [
+        (connection, io)
+        for connection, io in handler.transports.items()
+        if isinstance(connection, Server) and connection.state is ConnectionState.OPEN and _is_closed(io)
+    ]
+
+
+async def let_go(closed: Closed) -> None:
+    """Have mitmproxy take note that connections are closed, so that it opens new ones."""
+    for connection, io in closed:
+        if io.handler is not None:
+            io.handler.cancel("closed by the origin")
+        for _ in range(10):
+            if connection.state is ConnectionState.CLOSED:
+                break
+            await asyncio.sleep(0)
+
+
+def _is_closed(io: ConnectionIO) -> bool:
+    writer = io.writer
+    if not isinstance(writer, asyncio.StreamWriter):
+        return False
+    sock = writer.get_extra_info("socket")
+    if sock is None or sock.fileno() < 0:
+        return False
+    poll = select.poll()
+    poll.register(sock.fileno(), _HANGS_UP)
+    return bool(poll.poll(0))
