@@ -7,7 +7,7 @@ capture in exactly one place. Old packs go last, and only those that nothing nee
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, delete, func, select, update
@@ -34,15 +34,15 @@ REGION_BYTES = 256 << 20
 ATTEMPTS = 4
 
 
-class _Changed(Exception):
+class Changed(Exception):
     """Rows were deleted while their captures were being rewritten."""
 
 
-class _Rewriter:
-    """Rewrites one site."""
+class Rewriter:
+    """Rewrites one site, or what is in some of its packs; no pack but these may need them."""
 
-    def __init__(self, store: SqlStore, site: int) -> None:
-        self._store, self._site = store, site
+    def __init__(self, store: SqlStore, site: int, only: Collection[int] | None = None) -> None:
+        self._store, self._site, self._only = store, site, only
         self._rows: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
         self._places: list[tuple[int, int]] = []
 
@@ -59,7 +59,7 @@ class _Rewriter:
         ordered = []
         with store.database.read() as connection:
             query = select(Pack.id).where(Pack.site == site, Pack.kind != PRIVATE)
-            old = list(connection.execute(query).scalars())
+            old = [pack for pack in connection.execute(query).scalars() if self._only is None or pack in self._only]
             for pack, rows in live_rows(connection, site, aliases=True).items():
                 if pack not in set(old):
                     continue
@@ -133,7 +133,7 @@ class _Rewriter:
                 key = (CAPTURE.c.site == row.site, CAPTURE.c.url == row.url, CAPTURE.c.time == row.time)
                 query = update(CAPTURE).where(*key, CAPTURE.c.id == row.id, CAPTURE.c.pack == row.pack)
                 if connection.execute(query.values(pack=pack.id, slot=slot)).rowcount != 1:
-                    raise _Changed
+                    raise Changed
 
     def _drop(self, old: list[int]) -> None:
         with self._store.database.write() as connection:
@@ -171,9 +171,9 @@ def rewrite(store: SqlStore, site: int) -> None:
     """Write a site's captures anew and drop what is left over; then count it."""
     for _ in range(ATTEMPTS):
         try:
-            _Rewriter(store, site).run()
+            Rewriter(store, site).run()
             break
-        except (_Changed, Gone, IntegrityError):  # someone else deletes or compacts here: look again
+        except (Changed, Gone, IntegrityError):  # someone else deletes or compacts here: look again
             store.writer.forget()
     recount(store, site)
 
