@@ -40,6 +40,8 @@ class Pagemason:
             declare(loader)
 
     def configure(self, updated: Set[str]) -> None:
+        if self._service is not None:
+            self._service.insecure = bool(ctx.options.ssl_insecure)
         if self._embedded:
             return
         try:
@@ -53,6 +55,7 @@ class Pagemason:
             mode = ctx.options.mode[0] if ctx.options.mode else "regular"
             named = mode.startswith(("reverse:", "upstream:"))
             self._service = Service(replace(self._own, proxy_mode=mode) if named else self._own)
+            self._service.insecure = "ssl_insecure" in ctx.options and ctx.options.ssl_insecure
             size = str(self._own.max_body_bytes)
             ctx.options.update(connection_strategy="lazy", stream_large_bodies=ctx.options.stream_large_bodies or size)
         self._service.start()
@@ -73,7 +76,7 @@ class Pagemason:
         if flow.response is not None or flow.error is not None or service is None or is_own(flow):
             return None
         try:
-            exchange = service.begin(flow, insecure=_is_insecure())
+            exchange = service.begin(flow)
             if exchange is None:
                 return None
             if service.may_be_at_once(exchange) and service.serving.at_once(flow, exchange):
@@ -130,11 +133,6 @@ class Pagemason:
             flow.response = unavailable(flow.request.path, _FAILED, "error", head=flow.request.method == "HEAD")
         self._service.metrics.errors.inc()
         logger.exception("%s: the request was not looked at", flow.request.url)
-
-
-def _is_insecure() -> bool:
-    """Tell whether mitmproxy has been told not to look at the certificates of origins."""
-    return bool(getattr(getattr(ctx, "options", None), "ssl_insecure", False))
 
 
 addons = [Pagemason()]

@@ -16,6 +16,7 @@ from proxy.guard import parsed
 _ASKED = "pagemason-asked"
 
 PREFIX = b"x-pagemason-"
+_X = (b"X", b"x")
 
 
 def is_trusted(flow: http.HTTPFlow) -> bool:
@@ -30,10 +31,14 @@ def is_trusted(flow: http.HTTPFlow) -> bool:
 def take(flow: http.HTTPFlow) -> None:
     """Take the X-Pagemason-* fields out of a request; those of a trusted client are remembered."""
     fields = flow.request.headers.fields
-    if any(name[:12].lower() == PREFIX for name, _ in fields):
-        if is_trusted(flow):
-            flow.metadata[_ASKED] = asked_of(fields)
-        flow.request.headers.fields = tuple(pair for pair in fields if pair[0][:12].lower() != PREFIX)
+    for name, _ in fields:
+        if name[:1] in _X and name[:12].lower() == PREFIX:
+            break
+    else:
+        return
+    if is_trusted(flow):
+        flow.metadata[_ASKED] = asked_of(fields)
+    flow.request.headers.fields = tuple(pair for pair in fields if pair[0][:12].lower() != PREFIX)
 
 
 def taken(flow: http.HTTPFlow) -> dict[str, str]:

@@ -1,6 +1,10 @@
 """What the proxy counts, in a registry of its own, in base units (bytes, seconds)."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -15,23 +19,49 @@ SOURCES = ("pending", "memory", "store")
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
+class Tally:
+    """Requests by result, with how long they took, and hits by source.
+
+    A lock for each number would cost as much as finding the page: these belong to the event loop, and are put
+    into shape when they are asked for.
+    """
+
+    def __init__(self) -> None:
+        self.hits = dict.fromkeys(SOURCES, 0)
+        self._counts = {result: [0] * (len(_BUCKETS) + 1) for result in RESULTS}
+        self._seconds = dict.fromkeys(RESULTS, 0.0)
+
+    def request(self, result: str, seconds: float) -> None:
+        """Count a request."""
+        self._counts[result][bisect_left(_BUCKETS, seconds)] += 1
+        self._seconds[result] += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics, for the registry."""
+        requests = CounterMetricFamily("pagemason_requests", "Requests answered, by result", labels=["result"])
+        seconds = HistogramMetricFamily(
+            "pagemason_request_seconds", "From the request's last byte to the answer's, by result", labels=["result"]
+        )
+        for result, counts in self._counts.items():
+            so_far, buckets = 0, []
+            for bound, count in zip((*map(str, _BUCKETS), "+Inf"), counts, strict=True):
+                so_far += count
+                buckets.append((bound, so_far))
+            requests.add_metric([result], so_far)
+            seconds.add_metric([result], buckets, self._seconds[result])
+        hits = CounterMetricFamily("pagemason_hits", "Kept answers, by where they were found", labels=["source"])
+        for source, count in self.hits.items():
+            hits.add_metric([source], count)
+        yield from (requests, seconds, hits)
+
+
 class Metrics:
-    """The counters of one process. Every method and metric may be used from any thread."""
+    """The counters of one process. All but the tally may be used from any thread."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
-        requests = Counter("pagemason_requests", "Requests answered, by result", ["result"], registry=registry)
-        seconds = Histogram(
-            "pagemason_request_seconds",
-            "From the request's last byte to the answer's, by result",
-            ["result"],
-            registry=registry,
-            buckets=_BUCKETS,
-        )
-        hits = Counter("pagemason_hits", "Kept answers, by where they were found", ["source"], registry=registry)
-        self.requests = {result: requests.labels(result) for result in RESULTS}
-        self.seconds = {result: seconds.labels(result) for result in RESULTS}
-        self.hits = {source: hits.labels(source) for source in SOURCES}
+        self.tally = Tally()
+        registry.register(self.tally)
         self.captures_committed = Counter(
             "pagemason_captures_committed", "Captures whose transaction has committed", registry=registry
         )

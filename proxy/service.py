@@ -59,6 +59,7 @@ class Service:
     def __init__(self, settings: Settings, metrics: Metrics | None = None) -> None:
         self.settings = settings
         self.mode = settings.mode
+        self.insecure = False
         self.policy = policy_of(settings)
         self.metrics = metrics or Metrics()
         self.losses = Losses(self.metrics)
@@ -120,7 +121,7 @@ class Service:
             with contextlib.suppress(Exception):
                 self.store.close()
 
-    def begin(self, flow: http.HTTPFlow, *, insecure: bool) -> Exchange | None:
+    def begin(self, flow: http.HTTPFlow) -> Exchange | None:
         """Note that a request begins; None when it is answered already, because it asked for what there is not."""
         asked = control.taken(flow)
         mode = self.mode
@@ -132,7 +133,7 @@ class Service:
             flow.response = control.sentence(400, b"Bad Request", str(exc))
             return None
         # A proxy that is offline stays offline, whoever asks.
-        return begin(flow, "offline" if self.mode == "offline" else mode, self.policy, insecure=insecure)
+        return begin(flow, "offline" if self.mode == "offline" else mode, self.policy, insecure=self.insecure)
 
     def may_be_at_once(self, exchange: Exchange) -> bool:
         """Tell whether a request can be looked at without waiting for anything."""
@@ -171,8 +172,7 @@ class Service:
 
     def count(self, exchange: Exchange) -> None:
         """Count an answered request."""
-        self.metrics.requests[exchange.result].inc()
-        self.metrics.seconds[exchange.result].observe(time.perf_counter() - exchange.started)
+        self.metrics.tally.request(exchange.result, time.perf_counter() - exchange.started)
 
     def _link(self) -> Link:
         if self.settings.store == "memory:":

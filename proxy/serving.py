@@ -228,7 +228,7 @@ class Serving:
         entry = entry_of(decision)
         exchange.answered = True
         exchange.result = "hit"
-        self._metrics.hits[source].inc()
+        self._metrics.tally.hits[source] += 1
         now = time.time_ns() // 1000
         status = _HIT
         if exchange.mode == "cache" and now >= entry.stored.fresh_until:
