@@ -88,6 +88,17 @@ class Settings:
     listen_port: int = _option(8080, "Port the proxy listens on; 0 takes a free one.", high=65535, flag=True)
     dashboard_host: str = _option("127.0.0.1", "Address of the dashboard, /metrics and the health checks.", flag=True)
     dashboard_port: int = _option(8081, "Port of the dashboard; 0 takes a free one.", high=65535, flag=True)
+    dashboard_hosts: Text = _option(
+        (),
+        "Host names that the dashboard answers to, besides localhost and the address it listens on. Any other is "
+        "refused, so that no web page can reach it under a name of its own.",
+    )
+    dashboard_frame_port: int = _option(
+        0,
+        "Port at which the dashboard shows stored pages, in frames without scripts; 0 takes the one after the "
+        "dashboard's.",
+        high=65535,
+    )
     confdir: str = _option(
         "~/.mitmproxy",
         "Directory of the certificate authority, made at the first start; mitmproxy's own, so that one CA serves both.",

@@ -121,8 +121,8 @@ class Plan:
 class Store(Protocol):
     """Keeps captures and gives them back identical. Every method raises StoreError and no other error of the database.
 
-    One object belongs to one thread or process at a time, except that `find`, `read` and `captures` may be
-    called from several threads.
+    One object belongs to one thread or process at a time, except that `find`, `read`, `captures`, `of_site`
+    and `stats` may be called from several threads.
     """
 
     def keep(self, captures: Sequence[Capture]) -> list[int]:
@@ -146,6 +146,10 @@ class Store(Protocol):
 
     def captures(self, pattern: str = "*") -> Iterator[Record]:
         """Yield the captures whose URL matches a glob pattern (or is it), by site, URL and time."""
+        ...
+
+    def of_site(self, site: str) -> list[Record]:
+        """Return the captures of one site, by URL and time. Its heads are read, no other site's."""
         ...
 
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:

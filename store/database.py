@@ -42,7 +42,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.path = Path(self.url.database or "") if self.is_sqlite else None
         make = _sqlite_engine if self.is_sqlite else _postgres_engine
-        self._readers = make(self.url, writes=False)
+        self._readers = make(self.url, writes=False, read_only=read_only)
         self._writer = self._readers if read_only or not self.is_sqlite else make(self.url, writes=True)
 
     @contextmanager
@@ -221,7 +221,7 @@ def _make_file(path: Path, name: str) -> None:
         raise NotAStore(f"{name}: {error.strerror or error}") from error
 
 
-def _sqlite_engine(url: URL, *, writes: bool) -> Engine:
+def _sqlite_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine:
     pool = {"pool_size": 1, "max_overflow": 0, "pool_timeout": BUSY_MS / 1000} if writes else {}
     engine = create_engine(url, **pool)
 
@@ -237,6 +237,7 @@ def _sqlite_engine(url: URL, *, writes: bool) -> Engine:
             "foreign_keys=on",
             "cell_size_check=on",
             "trusted_schema=off",
+            f"query_only={'on' if read_only else 'off'}",
         ):
             connection.execute(f"pragma {pragma}").fetchall()
 
@@ -247,13 +248,16 @@ def _sqlite_engine(url: URL, *, writes: bool) -> Engine:
     return engine
 
 
-def _postgres_engine(url: URL, *, writes: bool) -> Engine:
+def _postgres_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine:
+    options = "-c lock_timeout=30s -c timezone=UTC"
+    if read_only:
+        options += " -c default_transaction_read_only=on"
     return create_engine(
         url,
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
         pool_timeout=CONNECT_SECONDS,
-        connect_args={"connect_timeout": CONNECT_SECONDS, "options": "-c lock_timeout=30s -c timezone=UTC"},
+        connect_args={"connect_timeout": CONNECT_SECONDS, "options": options},
     )
 
 

@@ -120,6 +120,16 @@ class Finder:
         if unread:
             raise DamagedPage("; ".join(unread))
 
+    def of_site(self, name: str) -> list[Record]:
+        """Return the captures of a site, by URL and time. DamagedPage when a pack's head cannot be read."""
+        with self.database.read() as connection:
+            number, _ = site_id(connection, name)
+        unread: list[str] = []
+        found = self._site(number, name, lambda url: True, unread)
+        if unread and not found:
+            raise DamagedPage("; ".join(unread))
+        return found
+
     def _site(self, site: int, name: str, matches: Callable[[str], bool], unread: list[str]) -> list[Record]:
         for _ in range(ATTEMPTS):
             found: list[Record] = []

@@ -82,6 +82,10 @@ class MemoryStore:
         found.sort(key=lambda k: (k.site, k.record.capture.url, k.record.capture.time, k.record.id))
         return iter([kept.record for kept in found])
 
+    def of_site(self, site: str) -> list[Record]:
+        found = [kept.record for kept in self._kept.values() if kept.site == site]
+        return sorted(found, key=lambda r: (r.capture.url, r.capture.time, r.id))
+
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
         ids = [i for i in self._by_url.get(url, ()) if self._is(i, time, digest)]
         for number in ids:

@@ -54,6 +54,9 @@ class SqlStore:
     def captures(self, pattern: str = "*") -> Iterator[Record]:
         return self.finder.captures(pattern)
 
+    def of_site(self, site: str) -> list[Record]:
+        return self.finder.of_site(site)
+
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
         records = self.finder.find(url, before=time, limit=1 << 16, after=time)
         records = [r for r in records if r.capture.time == time and r.digest == digest]

@@ -23,6 +23,7 @@ COMMANDS = {
     "extract": "apps.cli.extract_cmd",
     "methods": "apps.cli.methods_cmd",
     "init": "apps.cli.init",
+    "dashboard": "apps.cli.dashboard",
     "doctor": "apps.cli.doctor",
 }
 """Where each command is; each module has it as `command`."""

@@ -1,86 +1,137 @@
-"""The pages of the dashboard as a Starlette application."""
+"""The dashboard as an ASGI application: every page, every table as .json and .csv, metrics and health checks."""
 
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from collections.abc import Callable
+from pathlib import Path
+
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
-from proxy.service import Service
+from apps.dashboard import actions, blocks, changes, overview, pages, sites
+from apps.dashboard.board import Board, NotThere
+from apps.dashboard.exposition import metrics_text
+from apps.dashboard.tables import Table, answer
+from apps.dashboard.walls import Walls
+from store.base import NoSuchCapture, StoreError, StoreUnavailable
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Pagemason</title>
-<style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 48rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; background: #fff; }}
-td:last-child {{ text-align: right; font-variant-numeric: tabular-nums; padding-left: 2rem; }}
-@media (prefers-color-scheme: dark) {{ body {{ color: #ddd; background: #181818; }} a {{ color: #8bf; }} }}
-</style>
-</head>
-<body>
-<main>
-<h1>Pagemason</h1>
-<p>Mode {mode}, {state}. All counters: <a href="/metrics">/metrics</a>.</p>
-<table>
-<caption>Since the proxy started</caption>
-{rows}
-</table>
-</main>
-</body>
-</html>
-"""
+STATIC = Path(__file__).parent / "static"
 
-_SHOWN = (
-    "pagemason_requests_total",
-    "pagemason_hits_total",
-    "pagemason_captures_committed_total",
-    "pagemason_not_kept_total",
-    "pagemason_queue_entries",
-    "pagemason_queue_bytes",
-    "pagemason_memory_pages",
-    "pagemason_memory_bytes",
-)
+TABLES: dict[str, Callable[[Board, Request, bool], Table]] = {
+    "/overview/bytes": overview.bytes_table,
+    "/overview/lost": overview.lost_table,
+    "/overview/requests": overview.requests_table,
+    "/overview/sites": overview.top_table,
+    "/overview/samples": overview.samples_table,
+    "/sites": sites.sites_table,
+    "/site/pages": sites.pages_table,
+    "/site/blocks": sites.shared_table,
+    "/site/frequency": sites.frequency_table,
+    "/page/captures": pages.captures_table,
+    "/page/headers": pages.headers_table,
+    "/page/blocks": pages.blocks_table,
+    "/block/features": blocks.features_table,
+    "/block/similar": blocks.similar_table,
+    "/block/pages": blocks.pages_table,
+    "/diff/blocks": changes.blocks_table,
+}
+"""Each table by the address at which it is .json and .csv; its parameters are those of its page."""
+
+View = Callable[[Board, Request], Response]
+
+PAGES: dict[str, View] = {
+    "/": overview.overview,
+    "/live.json": overview.live_json,
+    "/sites": sites.sites,
+    "/site": sites.site,
+    "/site/progress.json": sites.progress_json,
+    "/page": pages.page,
+    "/block": blocks.block,
+    "/diff": changes.diff,
+}
+FORMS: dict[str, View] = {"/login": actions.login, "/logout": actions.logout, "/purge": actions.purge}
 
 
-def application(service: Service) -> Starlette:
-    """Return the application that shows a service."""
+def application(board: Board, hosts: tuple[str, ...] = ()) -> Walls:
+    """Return the application; requests that come in at the frames' port get stored pages only."""
+    routes: list[BaseRoute] = [Route(path, _viewing(board, view)) for path, view in PAGES.items()]
+    for path, view in FORMS.items():
+        methods = ["POST"] if path == "/logout" else ["GET", "POST"]
+        routes.append(Route(path, _viewing(board, view), methods=methods))
+    for address, table in TABLES.items():
+        for ending in ("json", "csv"):
+            routes.append(Route(f"{address}.{ending}", _tabling(board, table, ending)))
+    routes += [
+        Route("/metrics", _plain(lambda: metrics_text(board), "text/plain; version=0.0.4; charset=utf-8")),
+        Route("/-/healthy", _healthy(board)),
+        Route("/-/ready", _ready(board)),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    frames: list[BaseRoute] = [Route("/drawn", _viewing(board, pages.frame))]
+    return Walls(_app(board, routes), _app(board, frames), board.keys, hosts, board.frame_port)
 
-    async def overview(request: Request) -> Response:
-        state = "ready" if service.ready else "the store does not answer"
-        return HTMLResponse(_PAGE.format(mode=service.mode, state=state, rows=_rows(service)))
 
-    async def metrics(request: Request) -> Response:
-        return Response(generate_latest(service.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+def _app(board: Board, routes: list[BaseRoute]) -> Starlette:
+    async def missing(request: Request, exc: Exception) -> Response:
+        status, why = 404, str(exc)
+        if isinstance(exc, HTTPException):
+            status, why = exc.status_code, "There is no such page." if exc.status_code == 404 else exc.detail
+        elif isinstance(exc, StoreUnavailable):
+            status = 503
+        elif isinstance(exc, StoreError) and not isinstance(exc, NoSuchCapture):
+            status = 500
+        if request.url.path.endswith((".json", ".csv")):
+            return PlainTextResponse(why + "\n", status)
+        return board.show(request, "error.html", status, status=status, why=why)
 
-    async def healthy(request: Request) -> Response:
+    return Starlette(routes=routes, exception_handlers={NotThere: missing, StoreError: missing, HTTPException: missing})
+
+
+def _viewing(board: Board, view: View) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        return view(board, request)
+
+    return endpoint
+
+
+def _tabling(
+    board: Board, table: Callable[[Board, Request, bool], Table], ending: str
+) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        return answer(table(board, request, True), ending)
+
+    return endpoint
+
+
+def _plain(text: Callable[[], str], media_type: str = "text/plain") -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        return Response(text(), media_type=media_type)
+
+    return endpoint
+
+
+def _healthy(board: Board) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        if board.live.proxy is not None and board.live.snapshot() is None:
+            return PlainTextResponse("the proxy does not answer\n", status_code=503)
         return PlainTextResponse("healthy\n")
 
-    async def ready(request: Request) -> Response:
-        if service.ready:
+    return endpoint
+
+
+def _ready(board: Board) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        snapshot = board.live.snapshot()
+        try:
+            board.live.stats()
+        except StoreError:
+            return PlainTextResponse("the store does not answer\n", status_code=503)
+        if board.live.proxy is None and snapshot is None:
             return PlainTextResponse("ready\n")
-        return PlainTextResponse("the store does not answer\n", status_code=503)
+        if snapshot is not None and snapshot.ready:
+            return PlainTextResponse("ready\n")
+        return PlainTextResponse("the proxy or its store does not answer\n", status_code=503)
 
-    return Starlette(
-        routes=[
-            Route("/", overview),
-            Route("/metrics", metrics),
-            Route("/-/healthy", healthy),
-            Route("/-/ready", ready),
-        ]
-    )
-
-
-def _rows(service: Service) -> str:
-    rows = []
-    for metric in service.metrics.registry.collect():
-        for sample in metric.samples:
-            if sample.name in _SHOWN:
-                labels = ", ".join(sample.labels.values())
-                name = sample.name.removeprefix("pagemason_").removesuffix("_total").replace("_", " ")
-                title = f"{name} ({labels})" if labels else name
-                rows.append(f"<tr><td>{title}</td><td>{sample.value:,.0f}</td></tr>")
-    return "\n".join(rows)
+    return endpoint

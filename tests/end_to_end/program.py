@@ -1,6 +1,7 @@
 """`pagemason run` in a process of its own, and a client for it."""
 
 import http.client
+import os
 import re
 import signal
 import ssl
@@ -48,6 +49,7 @@ class Program:
             self.process = subprocess.Popen(
                 [*COMMAND, *(f"--{name}={value}" for name, value in flags.items()), *arguments],
                 cwd=CHECKOUT,
+                env=os.environ | {"XDG_DATA_HOME": str(folder / "data")},
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

@@ -226,3 +226,11 @@ def test_an_empty_store_is_sound(store: Store) -> None:
     assert store.purge("*") == 0
     store.compact()
     store.collect()
+
+
+def test_a_site_is_listed_by_itself(store: Store) -> None:
+    store.keep([page("http://b.test/2"), page("http://www.a.test/2"), page("http://a.test/1", time=2), page()])
+    listed = [(r.capture.url, r.capture.time) for r in store.of_site("a.test")]
+    assert listed == sorted(listed)
+    assert listed == [(r.capture.url, r.capture.time) for r in store.captures() if "a.test" in r.capture.url]
+    assert store.of_site("nowhere.test") == []

@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from migrations.run import config
-from store.base import NotAStore, StoreTooNew, StoreUnavailable
+from store.base import NotAStore, StoreError, StoreTooNew, StoreUnavailable
 from store.database import Database
 from store.models import SCHEMA
 from store.opening import open_store
@@ -146,3 +146,14 @@ def test_a_purge_of_everything_shrinks_the_file(tmp_path: Path) -> None:
     store.purge("*")
     assert store.stats().bytes.ondisk <= 1.2 * empty
     store.close()
+
+
+def test_a_store_opened_to_read_cannot_be_written(database_url: str) -> None:
+    open_store(database_url).close()
+    store = open_store(database_url, create=False, read_only=True)
+    try:
+        assert store.stats().captures == 0
+        with pytest.raises(StoreError):
+            store.keep([page()])
+    finally:
+        store.close()

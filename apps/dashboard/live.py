@@ -1,0 +1,190 @@
+"""What the running proxy says of itself, and how it went over time.
+
+The proxy's counters live in its process. The dashboard asks for them over a pipe, and a thread there answers: the
+proxy's event loop takes no part in it.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, Protocol
+
+from prometheus_client import generate_latest
+
+from store.base import Bytes, Stats, Store, StoreError
+
+if TYPE_CHECKING:
+    from proxy.service import Service  # the dashboard's own process does without mitmproxy
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 2.0
+SAMPLE_SECONDS = 5.0
+N_SAMPLES = 720
+"""An hour."""
+
+STATS_SECONDS = 1.0
+"""How long the totals of the store are used before they are read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The proxy at one moment: `metrics` as Prometheus reads them, `values` by sample name and labels."""
+
+    mode: str = ""
+    ready: bool = False
+    metrics: str = ""
+    values: dict[str, float] = field(default_factory=dict)
+
+    def total(self, name: str) -> float:
+        """Return a sample summed over its labels."""
+        return sum(value for key, value in self.values.items() if key.partition("{")[0] == name)
+
+    def by_label(self, name: str) -> dict[str, float]:
+        """Return the samples of a metric with one label, by its value."""
+        start = name + "{"
+        return {key[len(start) : -1]: value for key, value in self.values.items() if key.startswith(start)}
+
+
+def snapshot_of(service: "Service") -> Snapshot:
+    """Return what a service says of itself, from any thread of its process."""
+    values = {}
+    for metric in service.metrics.registry.collect():
+        for sample in metric.samples:
+            if len(sample.labels) <= 1:
+                label = "".join(f"{{{value}}}" for value in sample.labels.values())
+                values[sample.name + label] = sample.value
+    text = generate_latest(service.metrics.registry).decode()
+    return Snapshot(service.mode, service.ready, text, values)
+
+
+class Proxy(Protocol):
+    """A running proxy, as the dashboard sees it."""
+
+    def snapshot(self) -> Snapshot | None:
+        """Return how it is now, None when it does not answer."""
+        ...
+
+
+class Here:
+    """A proxy in this process."""
+
+    def __init__(self, service: "Service") -> None:
+        self._service = service
+
+    def snapshot(self) -> Snapshot:
+        return snapshot_of(self._service)
+
+
+class There:
+    """A proxy at the other end of a pipe."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+
+    def snapshot(self) -> Snapshot | None:
+        with self._lock, suppress(OSError, EOFError):
+            while self._connection.poll():  # the answer to a question that was given up
+                self._connection.recv_bytes()
+            self._connection.send_bytes(b"snapshot")
+            if self._connection.poll(ANSWER_SECONDS):
+                return Snapshot(**json.loads(self._connection.recv_bytes()))
+        return None
+
+
+def tell(connection: Connection, service: "Service") -> None:
+    """Answer the questions of a dashboard in another process until it is gone."""
+    with suppress(OSError, EOFError):
+        while connection.recv_bytes():
+            connection.send_bytes(json.dumps(asdict(snapshot_of(service))).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The store and the proxy at one moment; `time` in seconds since the epoch, requests and hits since the start."""
+
+    time: float
+    captures: int
+    bytes: Bytes
+    requests: float = 0.0
+    hits: float = 0.0
+
+
+HITS = ("hit", "revalidated", "stale")
+"""Results that were answered from what is kept."""
+
+
+def hits_of(snapshot: Snapshot) -> float:
+    """Return how many requests were answered from what is kept."""
+    results = snapshot.by_label("pagemason_requests_total")
+    return sum(results.get(name, 0.0) for name in HITS)
+
+
+class Live:
+    """The totals of the store, the proxy's counters, and a sample of both every few seconds."""
+
+    def __init__(self, store: Store, proxy: Proxy | None) -> None:
+        self._store, self.proxy = store, proxy
+        self._stats: tuple[float, Stats] | None = None
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self.samples: deque[Sample] = deque(maxlen=N_SAMPLES)
+        self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take samples."""
+        self._thread.start()
+
+    def stats(self) -> Stats:
+        """Return the totals of the store, at most STATS_SECONDS old. StoreError when it does not answer."""
+        with self._lock:
+            now = time.monotonic()
+            if self._stats is None or now - self._stats[0] > STATS_SECONDS:
+                self._stats = now, self._store.stats()
+            return self._stats[1]
+
+    def snapshot(self) -> Snapshot | None:
+        """Return how the proxy is now, None when there is none or it does not answer."""
+        return self.proxy.snapshot() if self.proxy else None
+
+    def sample(self) -> Sample:
+        """Take a sample now."""
+        stats, snapshot = self.stats(), self.snapshot() or Snapshot()
+        requests = snapshot.total("pagemason_requests_total")
+        return Sample(time.time(), stats.captures, stats.bytes, requests, hits_of(snapshot))
+
+    def close(self) -> None:
+        """Take no more samples."""
+        self._end.set()
+        if self._thread.ident is not None:
+            self._thread.join(10)
+
+    def _run(self) -> None:
+        while not self._end.is_set():
+            try:
+                self.samples.append(self.sample())
+            except StoreError as exc:
+                logger.warning("no sample was taken: %s", exc)
+            self._end.wait(SAMPLE_SECONDS)
+
+
+def ratios(samples: list[Sample]) -> list[tuple[float, float]]:
+    """Return the share of requests answered from what is kept between neighbouring samples, where there were any."""
+    found = []
+    for before, after in pairwise(samples):
+        requests = after.requests - before.requests
+        if requests > 0:
+            found.append((after.time, min(1.0, max(0.0, (after.hits - before.hits) / requests))))
+    return found
+
+
+def figures(value: Any) -> dict[str, int]:
+    """Return the four figures by name."""
+    return {name: getattr(value, name) for name in ("original", "exact", "block", "ondisk")}
