@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from blocks.model import Capture
-from extract.protocol import DEFAULT_METHOD, METHODS, extractor, page_of
+from extract.protocol import page_of
+from extract.registry import DEFAULT_METHOD, METHODS, extractor
 from store.base import StoreError
 from store.kinds import is_page
 
