@@ -24,6 +24,8 @@ def text_of(value: bytes) -> str:
     'http://a.test/caf%E9'
     """
     text = value.decode("utf-8", "surrogateescape").replace("\0", "%00")
+    if text.isascii():
+        return text
     return "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in text)
 
 

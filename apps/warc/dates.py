@@ -61,6 +61,4 @@ def format_date(time: int) -> str:
         moment = EPOCH + timedelta(microseconds=time)
     except OverflowError:
         moment = datetime.max.replace(tzinfo=UTC) if time > 0 else datetime.min.replace(tzinfo=UTC)
-    text = moment.strftime("%m-%dT%H:%M:%S")
-    fraction = f".{moment.microsecond:06}" if moment.microsecond else ""
-    return f"{moment.year:04}-{text}{fraction}Z"
+    return moment.replace(tzinfo=None).isoformat() + "Z"
