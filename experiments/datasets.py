@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,12 @@ class Sample:
         """A label for each block; all None without truth."""
         if self.truth is None:
             return [None] * len(self.page)
-        by = labels_of_text if isinstance(self.truth, str) else labels_of_fields
-        return by(self.page.texts, self.truth)  # type: ignore[arg-type]
+        texts = self.fresh().texts
+        return labels_of_text(texts, self.truth) if isinstance(self.truth, str) else labels_of_fields(texts, self.truth)
 
-    def fresh(self) -> "Sample":
-        """Return the sample with nothing derived yet, so that a method is timed from the bytes on."""
-        page = Page(self.page.url, self.page.body, self.page.encoding, partition(self.page.body))
-        return replace(self, page=page)
+    def fresh(self) -> Page:
+        """Return the page with nothing derived yet: to time a method from the bytes on, and to let go of afterwards."""
+        return Page(self.page.url, self.page.body, self.page.encoding, partition(self.page.body))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from itertools import islice
 from blocks.ibdf import EPSILON, BlockFrequencies, ibdf
 from extract.protocol import Extraction, Page, Verdict
 
-THETA = 0.1
+THETA = 0.05
 """The share of the other pages up to which a block is content."""
 
 

@@ -1,14 +1,14 @@
 """Shingling: fragments shared by pages of a site (Ramaswamy, Iyengar, Liu, Douglis 2004) are not content.
 
 A page is an augmented fragment tree: the element tree with formatting tags merged into their parents. Each node has
-SubtreeSize (bytes of its text) and SubtreeShingles (the N smallest hashes of all windows of W neighbouring tokens).
-Shared fragments are found over the pooled nodes of all pages, larger ones first: a node is compared with the nodes of
-other pages of about its size, those whose shingles overlap by MinMatchFactor form a group, and a group on at least
-ShareFactor pages is a fragment. Only maximal fragments count: what lies below a fragment's nodes is left out.
+SubtreeSize (characters of its source) and SubtreeShingles (the N smallest hashes of all windows of W neighbouring
+tokens). Shared fragments are found over the pooled nodes of all pages, larger ones first: a node is compared with the
+nodes of other pages of about its size, those whose shingles overlap by MinMatchFactor form a group, and a group on at
+least ShareFactor pages is a fragment. Only maximal fragments count: what lies below a fragment's nodes is left out.
 
 The paper was known here by its citation in Debnath et al. (section 6.7, equation 8) and general knowledge; its
-thresholds are ranges, ours lie inside. Tokens are the terms of the text; rolling Rabin fingerprints are replaced by a
-polynomial hash of 64 bits.
+thresholds are ranges, ours lie inside. Tokens are the terms of the text, the names of tags, and the content of a script
+as one; rolling Rabin fingerprints are replaced by a polynomial hash of 64 bits.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from blocks.text import terms
 from extract.cover import Unit, judge
+from extract.markup import RAW_TEXT
 from extract.protocol import Extraction, Page
 from extract.tree import TEXT, Tree
 
@@ -32,13 +33,15 @@ WINDOW = 10
 SKETCH = 40
 """N, shingles kept of a subtree."""
 
-MIN_FRAGMENT_BYTES = 30
+MIN_FRAGMENT = 30
+"""Characters of a subtree below which it is no fragment."""
+
 MIN_MATCH = 0.7
 SHARE_FACTOR = 2
 """Pages on which a fragment must stand."""
 
 SIZE_RATIO = 0.8
-"""Nodes are compared when the smaller has at least this share of the larger one's bytes."""
+"""Nodes are compared when the smaller has at least this share of the larger one's characters."""
 
 FORMATTING = frozenset({"a", "b", "i", "u", "em", "strong", "font", "small", "big", "span", "sub", "sup", "tt", "code"})
 """Text-formatting tags: no nodes of their own."""
@@ -62,28 +65,34 @@ class Node:
 
 
 def fragment_tree(page: Page) -> list[Node]:
-    """Return the nodes of a page's augmented fragment tree with at least MIN_FRAGMENT_BYTES of text, parents first."""
+    """Return the nodes of a page's augmented fragment tree with at least MIN_FRAGMENT characters, parents first."""
     tree, n_nodes = page.tree, len(page.tree)
-    firsts, lasts, sizes = [0] * n_nodes, [0] * n_nodes, [0] * n_nodes
+    firsts, lasts = [0] * n_nodes, [0] * n_nodes
     tokens: list[int] = []
-    for node in range(n_nodes):
+    for node, name in enumerate(tree.names):
         firsts[node] = len(tokens)
-        if tree.names[node] == TEXT:
-            text = page.source[tree.starts[node] : tree.ends[node]].strip()
-            sizes[node] = len(text.encode("utf-8", "replace"))
-            tokens.extend(map(_token, terms(text)))
+        if name == TEXT:
+            tokens.extend(map(_token, terms(page.source[tree.starts[node] : tree.ends[node]])))
+        elif name in RAW_TEXT:
+            tokens.append(_digest(page.source[tree.starts[node] : tree.ends[node]]))
+        else:
+            tokens.append(_token(name))
         lasts[node] = len(tokens)
     for node in range(n_nodes - 1, 0, -1):
         parent = tree.parents[node]
-        sizes[parent] += sizes[node]
         lasts[parent] = max(lasts[parent], lasts[node])
     sketches = _sketches(tree, firsts, lasts, np.array(tokens, dtype=np.uint64))
+    sizes = [end - start for start, end in zip(tree.starts, tree.ends, strict=True)]
     return _nodes(tree, sizes, sketches)
+
+
+def _digest(text: str) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace"))
 
 
 @lru_cache(maxsize=1 << 16)
 def _token(term: str) -> int:
-    return xxhash.xxh3_64_intdigest(term.encode("utf-8", "replace"))
+    return _digest(term)
 
 
 def _nodes(tree: Tree, sizes: list[int], sketches: list[Hashes]) -> list[Node]:
@@ -91,7 +100,7 @@ def _nodes(tree: Tree, sizes: list[int], sketches: list[Hashes]) -> list[Node]:
     chosen = [
         node
         for node, name in enumerate(tree.names)
-        if sizes[node] >= MIN_FRAGMENT_BYTES and name != TEXT and name not in FORMATTING and len(sketches[node])
+        if sizes[node] >= MIN_FRAGMENT and name != TEXT and name not in FORMATTING and len(sketches[node])
     ]
     if len(chosen) > MAX_NODES:
         chosen = sorted(sorted(chosen, key=lambda node: -sizes[node])[:MAX_NODES])
@@ -101,8 +110,6 @@ def _nodes(tree: Tree, sizes: list[int], sketches: list[Hashes]) -> list[Node]:
     for node in chosen:
         while above and above[-1] + tree.sizes[above[-1]] <= node:
             above.pop()
-        if above and sizes[above[-1]] == sizes[node]:
-            continue  # all of the parent's text: one node of the augmented fragment tree
         parent = numbers[above[-1]] if above else -1
         numbers[node] = len(nodes)
         nodes.append(Node(node, parent, sizes[node], frozenset(sketches[node].tolist())))

@@ -22,6 +22,7 @@ COMMANDS = {
     "gc": "apps.cli.collect",
     "extract": "apps.cli.extract_cmd",
     "methods": "apps.cli.methods_cmd",
+    "experiment": "experiments.command",
     "init": "apps.cli.init",
     "dashboard": "apps.cli.dashboard",
     "doctor": "apps.cli.doctor",

@@ -37,6 +37,7 @@ def test_theta_is_the_share_of_the_other_pages() -> None:
     first, *others = pages(*bodies)
     assert flags(first, others, theta=0.1) == (True,)
     assert flags(first, others, theta=0.05) == (False,)
+    assert flags(first, others, theta=0.0) == (False,)
 
 
 def test_a_page_captured_twice_is_not_redundant() -> None:
