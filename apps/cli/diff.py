@@ -1,14 +1,16 @@
 """pagemason diff"""
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from apps.cli.blocks import Placed, blocks_of, excerpt
 from apps.cli.common import Failure, find_capture, json_option, opened, print_json, printable, with_settings
 from settings import Settings
 from store.base import Record, Store
+
+if TYPE_CHECKING:
+    from apps.site_blocks import Placed
 
 
 @click.command()
@@ -22,6 +24,7 @@ def command(url: str, earlier: str | None, later: str | None, settings: Settings
 
     A time stands for the newest capture received at or before it.
     """
+    from apps.site_blocks import blocks_of, excerpt
     from apps.warc.dates import format_date
 
     with opened(settings, read_only=True) as store:
@@ -47,7 +50,7 @@ def _before(store: Store, newer: Record) -> Record:
     return records[1]
 
 
-def _missing(blocks: list[Placed], others: list[Placed]) -> list[Placed]:
+def _missing(blocks: "list[Placed]", others: "list[Placed]") -> "list[Placed]":
     """Return the blocks that have no equal among the others, one for one, in order."""
     left = Counter(block.data for block in others)
     missing = []
@@ -59,7 +62,9 @@ def _missing(blocks: list[Placed], others: list[Placed]) -> list[Placed]:
     return missing
 
 
-def _rows(blocks: list[Placed]) -> list[dict[str, Any]]:
+def _rows(blocks: "list[Placed]") -> list[dict[str, Any]]:
+    from apps.site_blocks import excerpt
+
     return [
         {"offset": block.offset, "size": len(block.data), "tag": block.tag, "begins": excerpt(block.data, 80)}
         for block in blocks

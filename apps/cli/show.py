@@ -1,19 +1,17 @@
 """pagemason show"""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from apps.cli.blocks import Placed, blocks_of, excerpt
 from apps.cli.common import find_capture, json_option, opened, print_json, printable, table, with_settings
-from blocks.model import Capture
 from blocks.site import site_of
 from settings import Settings
 from store.base import Record, Store
 
-MAX_CAPTURES = 1000
-"""Captures of the site that are read to see where a block stands; of more, this many spread evenly."""
+if TYPE_CHECKING:
+    from apps.site_blocks import SiteBlocks
+    from blocks.model import Capture
 
 
 @click.command()
@@ -22,63 +20,74 @@ MAX_CAPTURES = 1000
 @with_settings("store")
 @json_option
 def command(url: str, at: str | None, settings: Settings, as_json: bool) -> None:
-    """Show the blocks of a page: where they begin, their size, on how many pages of the site they stand."""
+    """Show the blocks of a page: where they begin, their size, on how many pages of the site they stand, and which
+    other block of the site each resembles (cosine above 0.9).
+
+    Of a site with more than 1000 captures so many are read, spread evenly.
+    """
     with opened(settings, read_only=True) as store:
-        capture = store.read(find_capture(store, url, at))
-        blocks = blocks_of(capture)
-        records = _of_site(store, capture, settings.site_of)
-        pages = _document_frequency(store, blocks, records[:: -(-len(records) // MAX_CAPTURES) or 1])
-    n_pages = len({record.capture.url for record in records})
+        record = find_capture(store, url, at)
+        capture = store.read(record)
+        site = _site(store, site_of(capture.url, settings.site_of), record)
+    rows = _rows(capture, site)
     if as_json:
-        print_json(_document(capture, blocks, pages, n_pages))
+        from apps.warc.dates import format_date
+
+        about = {"url": capture.url, "time": format_date(capture.time), "status": capture.status}
+        print_json({**about, "size": len(capture.body), "site_pages": len(site.urls), "blocks": rows})
         return
     click.echo(
-        f"{printable(capture.url)}: {len(blocks)} blocks, {len(capture.body)} bytes; {n_pages} pages on this site"
+        f"{printable(capture.url)}: {len(rows)} blocks, {len(capture.body)} bytes; {len(site.urls)} pages on this site"
     )
-    head = ("block", "offset", "bytes", "pages", "tag", "begins")
-    rows = [
-        (str(n), str(block.offset), str(len(block.data)), str(pages[block.data]), block.tag, excerpt(block.data))
-        for n, block in enumerate(blocks)
-    ]
-    for line in table([head, *rows], right={0, 1, 2, 3}):
+    head = ("block", "offset", "bytes", "pages", "cosine", "tag", "begins")
+    cells = [tuple(str(row[key]) for key in ("number", "offset", "size", "pages")) for row in rows]
+    cosines = [f"{row['similar']['cosine']:.2f}" if row["similar"] else "" for row in rows]
+    ends = [(row["tag"], row["begins"]) for row in rows]
+    lines = [(*cell, cosine, *end) for cell, cosine, end in zip(cells, cosines, ends, strict=True)]
+    for line in table([head, *lines], right={0, 1, 2, 3, 4}):
         click.echo(line)
 
 
-def _of_site(store: Store, capture: Capture, sites: Mapping[str, str]) -> list[Record]:
-    site = site_of(capture.url, sites)
-    return [record for record in store.captures() if site_of(record.capture.url, sites) == site]
+def _site(store: Store, name: str, shown: Record) -> "SiteBlocks":
+    """Count the blocks of a site; the capture shown is among those that are read."""
+    from apps.site_blocks import SiteBlocks, spread
 
-
-def _document_frequency(store: Store, blocks: list[Placed], records: list[Record]) -> dict[bytes, int]:
-    """Return for each block on how many distinct pages (URLs) it stands: at least 1, on its own."""
-    urls: dict[bytes, set[str]] = {block.data: set() for block in blocks}
+    records = store.of_site(name)
+    chosen = {shown.id, *(record.id for record in spread(records))}
+    site = SiteBlocks(name)
     for record in records:
-        for block in blocks_of(store.read(record)):
-            if block.data in urls:
-                urls[block.data].add(record.capture.url)
-    return {data: max(1, len(found)) for data, found in urls.items()}
+        if record.id in chosen:
+            site.add(record, store.read(record))
+    return site
 
 
-def _document(capture: Capture, blocks: list[Placed], pages: Mapping[bytes, int], n_pages: int) -> dict[str, Any]:
-    from apps.warc.dates import format_date
+def _rows(capture: "Capture", site: "SiteBlocks") -> list[dict[str, Any]]:
+    """Return what is known of a page's blocks, in order."""
+    from apps.site_blocks import blocks_of, excerpt
 
-    rows = [
+    return [
         {
             "number": n,
             "offset": block.offset,
             "size": len(block.data),
             "tag": block.tag,
-            "pages": pages[block.data],
-            "similar": None,
+            "pages": len(known.pages) if (known := site.of(block.data)) else 1,
+            "similar": _similar(site, block.data),
             "begins": excerpt(block.data),
         }
-        for n, block in enumerate(blocks)
+        for n, block in enumerate(blocks_of(capture))
     ]
-    return {
-        "url": capture.url,
-        "time": format_date(capture.time),
-        "status": capture.status,
-        "size": len(capture.body),
-        "site_pages": n_pages,
-        "blocks": rows,
-    }
+
+
+def _similar(site: "SiteBlocks", block: bytes) -> dict[str, Any] | None:
+    """Return where the most similar other block stands first, and its cosine."""
+    from apps.warc.dates import format_date
+
+    known = site.of(block)
+    found = site.similar(known) if known else None
+    if found is None:
+        return None
+    other, cosine = found
+    number, offset = other.place
+    capture = site.records[number].capture
+    return {"url": capture.url, "time": format_date(capture.time), "offset": offset, "cosine": round(cosine, 4)}

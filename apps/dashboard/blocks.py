@@ -7,12 +7,11 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from apps.cli.blocks import excerpt
 from apps.dashboard.board import PAGE_ROWS, Board, NotThere, link, number_of, shown, text_of
-from apps.dashboard.evidence import Known, SiteBlocks
 from apps.dashboard.pages import look
 from apps.dashboard.sites import block_bytes, site_named
 from apps.dashboard.tables import Column, Table, paged
+from apps.site_blocks import Known, SiteBlocks, excerpt
 from blocks.features import FEATURES, block_vectors, cosines
 
 WAIT_SECONDS = 0.4
@@ -87,7 +86,7 @@ def _similar(board: Board, found: SiteBlocks | None, known: Known, data: bytes, 
                     {
                         "cosine": round(float(cosine[at]), 4),
                         "begins": excerpt(block_bytes(board, found, other), 70) or "(blank)",
-                        "link": link("/block", site=found.stats.site or "-", block=other.digest.hex()),
+                        "link": link("/block", site=found.site or "-", block=other.digest.hex()),
                         "size": other.size,
                         "pages": len(other.pages),
                         "block": other.digest.hex(),

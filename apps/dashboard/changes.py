@@ -6,9 +6,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from apps.cli.blocks import Placed, blocks_of, excerpt
 from apps.dashboard.board import Board, NotThere, link, number_of, shown, text_of
 from apps.dashboard.tables import Column, Table, paged
+from apps.site_blocks import Placed, blocks_of, excerpt
 from blocks.model import body_digest
 from store.base import Record
 

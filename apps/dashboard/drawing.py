@@ -12,7 +12,7 @@ import lxml.html
 import nh3
 from lxml.etree import LxmlError
 
-from apps.cli.blocks import Placed
+from apps.site_blocks import Placed
 from blocks.encoding import WIDE, decode_as
 
 KINDS = ("known", "similar", "new")

@@ -7,14 +7,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from apps.cli.blocks import Placed, blocks_of, excerpt
 from apps.dashboard import charts
 from apps.dashboard.board import Board, link, number_of, shown, text_of
 from apps.dashboard.drawing import KINDS, drawn
-from apps.dashboard.evidence import Known, SiteBlocks
 from apps.dashboard.sites import WAIT_SECONDS
 from apps.dashboard.tables import Column, Table, paged
 from apps.dashboard.verdicts import Verdicts, verdicts_of
+from apps.site_blocks import Known, Placed, SiteBlocks, blocks_of, excerpt
 from blocks.encoding import encoding_of
 from blocks.model import Capture, body_digest
 from store.base import Record

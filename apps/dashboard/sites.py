@@ -8,7 +8,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from apps.cli.blocks import excerpt
 from apps.dashboard import charts
 from apps.dashboard.board import (
     PAGE_ROWS,
@@ -21,9 +20,9 @@ from apps.dashboard.board import (
     shown,
     text_of,
 )
-from apps.dashboard.evidence import Known, SiteBlocks
 from apps.dashboard.live import figures
 from apps.dashboard.tables import Column, Row, Table, json_answer, paged
+from apps.site_blocks import Known, SiteBlocks, excerpt
 from store.base import StoreError
 from store.totals import SHARED
 

@@ -14,7 +14,7 @@ from store.kinds import is_page
 
 if TYPE_CHECKING:
     from apps.dashboard.board import Board
-    from apps.dashboard.evidence import SiteBlocks
+    from apps.site_blocks import SiteBlocks
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def _evidence(board: "Board", method: Any, found: "SiteBlocks | None") -> Any:
     """Return what some pages of the site teach the method; remembered until the site is counted again."""
     if found is None:
         return method.prepare(())
-    name = found.stats.site
+    name = found.site
     kept = _TAUGHT.get(name)
     if kept is None or kept[0] != found.made:
         step = -(-len(found.records) // N_TAUGHT) or 1

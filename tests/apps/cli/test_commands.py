@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.apps.conftest import FOUR, Invoke
+from tests.apps.conftest import FOUR, Invoke, html
 from tests.apps.warc.samples import HEAD, packed, record
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -133,6 +133,20 @@ def test_show_says_on_how_many_pages_a_block_stands(four: Path, pm: Invoke, ask:
     assert by_text["<p>home"]["pages"] == 1
     assert sum(block["size"] for block in shown["blocks"]) == shown["size"]
     assert "<p>home" in pm("show", "http://a.test/")[1]
+
+
+def test_show_says_what_a_block_resembles(home: Path, pm: Invoke, ask: Ask) -> None:
+    words = " ".join(f"word{n}" for n in range(40))
+    pages = [html(words, "one"), html(words.replace("word7 ", "other "), "two")]
+    records = [record(page, url=f"http://a.test/{n}", record_id=f"<{n}>") for n, page in enumerate(pages)]
+    (home / "a.warc").write_bytes(b"".join(records))
+    pm("import", home / "a.warc")
+    for mine, theirs in ((0, 1), (1, 0)):
+        blocks = ask("show", f"http://a.test/{mine}")["blocks"]
+        (block,) = (block for block in blocks if "word1 " in block["begins"])
+        assert block["pages"] == 1
+        assert block["similar"]["url"] == f"http://a.test/{theirs}"
+        assert 0.9 < block["similar"]["cosine"] < 1
 
 
 def test_diff_says_which_blocks_went_and_came(four: Path, pm: Invoke, ask: Ask) -> None:
