@@ -123,6 +123,21 @@ class Settings:
         64 * _MiB, "Bodies that may wait for the writer; beyond it pages pass and the loss is counted."
     )
     queue_entries: int = _option(10_000, "Captures that may wait for the writer.", low=1)
+    max_store_bytes: int = _option(
+        0,
+        "What the store may occupy on disk: the pages not used for longest go first. 0: no limit.",
+    )
+    high_water: float = _option(0.9, "Share of max_store_bytes at which room is made.", high=1)
+    low_water: float = _option(
+        0.75, "Share of max_store_bytes, and of max_site_bytes, down to which it is made.", high=1
+    )
+    max_site_bytes: int = _option(0, "What the packs of one site may occupy; 0: no limit.")
+    max_age_days: float = _option(0.0, "Captures received longer ago are deleted; 0: never.")
+    compact_idle_seconds: float = _option(
+        30.0,
+        "How long nothing must have been kept before sites with many small packs are compacted in the background; "
+        "0: never.",
+    )
     serve_private: bool = _option(
         False,
         "Answer clients with captures that a shared cache may not keep (record and replay keep them). For a proxy "

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from proxy.links import Link
 from proxy.losses import Losses
 from proxy.metrics import Metrics
-from proxy.operations import Freshen, Keep, Operation, Purge, Settled, send_operations
+from proxy.operations import Freshen, Keep, Operation, Purge, Settled, Use, send_operations
 
 logger = logging.getLogger(__name__)
 
@@ -193,5 +193,7 @@ def named(operation: Operation) -> str:
         return operation.capture.url
     if isinstance(operation, Purge):
         return f"purge of {operation.pattern}"
+    if isinstance(operation, Use):
+        return f"uses of {len(operation.urls)} pages"
     what = "freshening" if isinstance(operation, Freshen) else "invalidation"
     return f"{what} of {operation.key}"

@@ -19,7 +19,7 @@ from proxy.entry import Entry, received_entry, stored_entry
 from proxy.feed import Feed, named
 from proxy.losses import Losses
 from proxy.memory import Memory
-from proxy.operations import Freshen, Invalidate, Keep, Limits, Purge, Settled
+from proxy.operations import Freshen, Invalidate, Keep, Limits, Operation, Purge, Settled, Use
 from proxy.pending import Freshened, Invalidated, Pending, Purged, apply
 from proxy.reader import Reader
 from store.base import Freshening, StoreError
@@ -32,6 +32,9 @@ MOST_CAPTURES = 64
 
 MOST_REFUSED = 10_000
 """Changes that the store has not taken and that stay in force in this process."""
+
+MOST_USES = 10_000
+"""Keys whose use is noted from one message to the store to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Holdings:
         self._coders = ThreadPoolExecutor(2, "coding")
         self._purges: int | None = None
         self._refused: deque[int] = deque()
+        self._used: set[str] = set()
 
     def attach(self, feed: Feed) -> None:
         """Say where changes go."""
@@ -182,6 +186,17 @@ class Holdings:
         if not self._offer(Purge(number, pattern)):
             self._outlive(number)
 
+    def use(self, key: str) -> None:
+        """Note that a kept page was given to somebody."""
+        if len(self._used) < MOST_USES:
+            self._used.add(key)
+
+    def tell_uses(self, now: int) -> None:
+        """Tell the store which pages were used since the last time; `now` in seconds since the epoch."""
+        if self._used:
+            self._offer(Use(self._number(), tuple(self._used), now))
+            self._used.clear()
+
     def settled(self, settled: list[Settled]) -> None:
         """Let go of what has been committed, and of captures that will not be.
 
@@ -216,7 +231,7 @@ class Holdings:
         self._last_number += 1
         return self._last_number
 
-    def _offer(self, operation: Keep | Freshen | Invalidate | Purge) -> bool:
+    def _offer(self, operation: Operation) -> bool:
         assert self._feed is not None
         if self._feed.offer(operation):
             return True

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from proxy import writer
 from proxy.operations import Limits
+from proxy.upkeep import Chores, NoUpkeep, Upkeep
 from store.base import Store
 
 
@@ -28,11 +29,11 @@ class Link(Protocol):
 class ProcessLink:
     """A writer in a process of its own: it can be killed, and the proxy's event loop never waits for its work."""
 
-    def __init__(self, url: str, sites: Mapping[str, str], limits: Limits) -> None:
+    def __init__(self, url: str, sites: Mapping[str, str], limits: Limits, chores: Chores) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=writer.main, args=(theirs, url, dict(sites), limits), name="pagemason writer", daemon=True
+            target=writer.main, args=(theirs, url, dict(sites), limits, chores), name="pagemason writer", daemon=True
         )
         self._process.start()
         theirs.close()
@@ -58,15 +59,16 @@ class ProcessLink:
 class ThreadLink:
     """A writer in a thread, for a store that only this process can see."""
 
-    def __init__(self, store: Store, limits: Limits) -> None:
+    def __init__(self, store: Store, limits: Limits, chores: Chores | None = None) -> None:
         self.connection, theirs = multiprocessing.Pipe()
-        self._thread = threading.Thread(target=self._run, args=(theirs, store, limits), daemon=True)
+        upkeep = NoUpkeep(chores or Chores())
+        self._thread = threading.Thread(target=self._run, args=(theirs, store, limits, upkeep), daemon=True)
         self._thread.start()
 
     @staticmethod
-    def _run(connection: Connection, store: Store, limits: Limits) -> None:
+    def _run(connection: Connection, store: Store, limits: Limits, upkeep: Upkeep) -> None:
         with connection:
-            writer.serve(connection, lambda: store, limits)
+            writer.serve(connection, lambda: store, limits, upkeep)
 
     def kill(self) -> None:
         """A thread cannot be ended: it ends when it finds its connection closed."""

@@ -45,7 +45,16 @@ class Purge:
     pattern: str
 
 
-Operation = Keep | Freshen | Invalidate | Purge
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Remember that pages were asked for, at a time in seconds since the epoch."""
+
+    number: int
+    urls: tuple[str, ...]
+    time: int
+
+
+Operation = Keep | Freshen | Invalidate | Purge | Use
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import time
 
@@ -24,6 +25,7 @@ from proxy.reader import Reader
 from proxy.receiving import Receiving
 from proxy.revalidating import Revalidating
 from proxy.serving import Serving
+from proxy.upkeep import chores_of
 from settings import SPECS, Settings, data_directory, default_store
 from store.base import Store
 from store.opening import open_store
@@ -32,6 +34,9 @@ logger = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 30.0
 """How long the queue is written out for when the proxy ends."""
+
+USES_SECONDS = 30
+"""How often the store is told which pages were used."""
 
 POLL_SECONDS = 1.0
 """How often the store is asked whether another process has purged it."""
@@ -176,8 +181,8 @@ class Service:
 
     def _link(self) -> Link:
         if self.settings.store == "memory:":
-            return ThreadLink(self.store, self.limits)
-        return ProcessLink(self.settings.store, self.settings.site_of, self.limits)
+            return ThreadLink(self.store, self.limits, chores_of(self.settings))
+        return ProcessLink(self.settings.store, self.settings.site_of, self.limits, chores_of(self.settings))
 
     def _settled(self, settled: list[Settled]) -> None:
         assert self._loop is not None
@@ -185,6 +190,8 @@ class Service:
             self._loop.call_soon_threadsafe(self.holdings.settled, settled)
 
     async def _heed(self) -> None:
-        while True:
+        for second in itertools.count(1):
             await asyncio.sleep(POLL_SECONDS)
             await self.holdings.heed_purges()
+            if second % USES_SECONDS == 0 and self.settings.max_store_bytes + self.settings.max_site_bytes:
+                self.holdings.tell_uses(int(time.time()))

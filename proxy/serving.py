@@ -229,6 +229,7 @@ class Serving:
         exchange.answered = True
         exchange.result = "hit"
         self._metrics.tally.hits[source] += 1
+        self._holdings.use(exchange.key)
         now = time.time_ns() // 1000
         status = _HIT
         if exchange.mode == "cache" and now >= entry.stored.fresh_until:

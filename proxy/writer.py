@@ -26,8 +26,10 @@ from proxy.operations import (
     Settled,
     Started,
     Trying,
+    Use,
     receive_operations,
 )
+from proxy.upkeep import Chores, NoUpkeep, Upkeep
 from store.base import Store, StoreError, StoreUnavailable
 from store.opening import open_store
 
@@ -37,11 +39,21 @@ GROUP_BYTES = 32 << 20
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
 
+TICK_SECONDS = 1.0
+"""How often a writer without work looks for some of its own."""
+
 
 class Writer:
     """Carries out operations on a store, in order; `tell` is given a sign of life or a list of Settled."""
 
-    def __init__(self, opener: Callable[[], Store], limits: Limits, tell: Callable[[object], None]) -> None:
+    def __init__(
+        self,
+        opener: Callable[[], Store],
+        limits: Limits,
+        tell: Callable[[object], None],
+        upkeep: Upkeep | None = None,
+    ) -> None:
+        self._upkeep = upkeep or NoUpkeep(Chores())
         self._opener = opener
         self._limits = limits
         self._tell = tell
@@ -50,6 +62,7 @@ class Writer:
 
     def close(self) -> None:
         """Let go of the store."""
+        self._upkeep.close()
         if self._store is not None:
             self._store.close()
 
@@ -65,7 +78,7 @@ class Writer:
         for part in _parts((keep, self._decode(keep.capture)) for keep in group):
             captures = [capture for _, capture in part]
             try:
-                self._patiently(partial(_keep_new, captures), again)
+                self._patiently(partial(self._keep_new, captures), again)
             except StoreUnavailable as exc:
                 self._tell([_lost(keep, "store_unavailable", exc) for keep, _ in part])
             except Exception as exc:
@@ -77,7 +90,15 @@ class Writer:
             else:
                 self._tell([Settled(keep.number) for keep, _ in part])
 
-    def _change(self, operation: Freshen | Invalidate | Purge) -> None:
+    def _keep_new(self, captures: list[Capture], store: Store, again: bool) -> None:
+        self._upkeep.admit(store)
+        _keep_new(captures, store, again)
+
+    def idle(self) -> None:
+        """Use a moment in which nothing is to be written."""
+        self._upkeep.idle()
+
+    def _change(self, operation: Freshen | Invalidate | Purge | Use) -> None:
         try:
             self._patiently(partial(self._carry_out, operation), True)
         except StoreUnavailable as exc:
@@ -87,12 +108,14 @@ class Writer:
         else:
             self._tell([Settled(operation.number)])
 
-    def _carry_out(self, operation: Freshen | Invalidate | Purge, store: Store, again: bool) -> None:
+    def _carry_out(self, operation: Freshen | Invalidate | Purge | Use, store: Store, again: bool) -> None:
         if isinstance(operation, Freshen):
             for digest in {operation.digest} if operation.digest else _digests(store, operation):
                 store.freshen(operation.key, operation.time, digest, operation.freshening)
         elif isinstance(operation, Invalidate):
             store.invalidate(operation.key, operation.before)
+        elif isinstance(operation, Use):
+            store.note_uses(operation.urls, operation.time)
         else:
             store.purge(operation.pattern)
 
@@ -147,7 +170,7 @@ def _digests(store: Store, operation: Freshen) -> set[bytes]:
     return {record.digest for record in records if record.capture.time == operation.time}
 
 
-def _groups(operations: Sequence[Operation]) -> Iterator[list[Keep] | Freshen | Invalidate | Purge]:
+def _groups(operations: Sequence[Operation]) -> Iterator[list[Keep] | Freshen | Invalidate | Purge | Use]:
     """Yield the operations in order, neighbouring captures together."""
     keeps: list[Keep] = []
     for operation in operations:
@@ -181,19 +204,21 @@ def _lost(operation: Operation, reason: str, exc: Exception) -> Settled:
     return Settled(operation.number, reason=reason, sentence=what)
 
 
-def serve(connection: Connection, opener: Callable[[], Store], limits: Limits) -> None:
+def serve(connection: Connection, opener: Callable[[], Store], limits: Limits, upkeep: Upkeep | None = None) -> None:
     """Write what comes through the connection until the proxy closes it or is gone."""
-    writer = Writer(opener, limits, connection.send)
+    writer = Writer(opener, limits, connection.send, upkeep)
     with contextlib.suppress(EOFError, OSError), contextlib.closing(writer):
         connection.send(Started())
         while True:
+            while not connection.poll(TICK_SECONDS):
+                writer.idle()
             writer.write(*receive_operations(connection))
 
 
-def main(connection: Connection, url: str, sites: Mapping[str, str], limits: Limits) -> None:
+def main(connection: Connection, url: str, sites: Mapping[str, str], limits: Limits, chores: Chores) -> None:
     """Be the writer process. The proxy ends it: a terminal's Ctrl-C goes to both, and the queue is to be drained."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(OSError):
         os.nice(5)  # pages are answered first
-    serve(connection, lambda: open_store(url, sites=sites), limits)
+    serve(connection, lambda: open_store(url, sites=sites), limits, Upkeep(url, sites, chores))

@@ -118,6 +118,23 @@ class Plan:
     notes: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a store may occupy, in bytes on disk, and how old captures may be; 0 is no limit.
+
+    A store above `high_water` of its bytes is brought down to `low_water`; a site above its bytes likewise.
+    """
+
+    max_store_bytes: int = 0
+    max_site_bytes: int = 0
+    max_age_seconds: int = 0
+    high_water: float = 0.9
+    low_water: float = 0.75
+
+    def __bool__(self) -> bool:
+        return bool(self.max_store_bytes or self.max_site_bytes or self.max_age_seconds)
+
+
 class Store(Protocol):
     """Keeps captures and gives them back identical. Every method raises StoreError and no other error of the database.
 
@@ -164,12 +181,25 @@ class Store(Protocol):
         """Delete the captures whose URL matches; none of their own bytes remain. Return how many."""
         ...
 
-    def compact(self, *, dry_run: bool = False) -> Plan:
-        """Rewrite small packs into large, strongly compressed ones."""
+    def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
+        """Rewrite small packs into large, strongly compressed ones; `gently`, only where that is soon done."""
         ...
 
     def collect(self, *, dry_run: bool = False) -> Plan:
         """Drop what no capture needs any more."""
+        ...
+
+    def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:
+        """Delete what is too old, and what was not used for longest until the store is within its budget. `now` is
+        in seconds since the epoch."""
+        ...
+
+    def note_uses(self, urls: Sequence[str], now: int) -> None:
+        """Remember that pages were asked for at a time in seconds since the epoch: they are evicted later."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that the database occupies."""
         ...
 
     def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:

@@ -25,8 +25,8 @@ PATIENCE_MS = 2_000
 WASTE = 1.25
 """Tables that are so many times larger than what they hold are written anew on Postgres."""
 
-EMPTY_BYTES = 160 << 10
-"""What our tables without rows occupy on Postgres, about."""
+EMPTY_BYTES = {"sqlite": 48 << 10, "postgresql": 160 << 10}
+"""What our tables without rows occupy, about."""
 
 _BUSY_STATES = ("55P03", "40P01", "57014")
 
@@ -41,6 +41,7 @@ class Database:
         self.name = self.url.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.path = Path(self.url.database or "") if self.is_sqlite else None
+        self.empty_bytes = EMPTY_BYTES[self.url.get_backend_name()]
         make = _sqlite_engine if self.is_sqlite else _postgres_engine
         self._readers = make(self.url, writes=False, read_only=read_only)
         self._writer = self._readers if read_only or not self.is_sqlite else make(self.url, writes=True)
@@ -165,7 +166,7 @@ class Database:
             " + 130 * (select count(*) from capture) + 120 * (select count(*) from need)"
         )
         held = int(connection.execute(text(query)).scalar_one())
-        return self.size(connection) > WASTE * held + EMPTY_BYTES
+        return self.size(connection) > WASTE * held + self.empty_bytes
 
     def close(self) -> None:
         self._readers.dispose()

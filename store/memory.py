@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from blocks.model import Block, Capture, body_digest
 from blocks.site import site_of
-from store.base import Bytes, Finding, Freshening, NoSuchCapture, Plan, Record, SiteStats, Stats
+from store.base import Budget, Bytes, Finding, Freshening, NoSuchCapture, Plan, Record, SiteStats, Stats
 from store.kinds import is_known, pieces_of
 from store.patterns import matcher
 
@@ -32,6 +32,7 @@ class MemoryStore:
         self._blocks: dict[tuple[str, bytes], list[bytes]] = defaultdict(list)
         self._last_id = 0
         self._purges = 0
+        self._uses: dict[str, int] = {}
 
     def __repr__(self) -> str:
         return f"<MemoryStore: {len(self._kept)} captures>"
@@ -109,13 +110,17 @@ class MemoryStore:
         gone = list(self.captures(pattern))
         if dry_run:
             return len(gone)
+        self._remove(gone)
+        self._purges += 1
+        return len(gone)
+
+    def _remove(self, gone: list[Record]) -> None:
         for record in gone:
             del self._kept[record.id]
+            self._uses.pop(record.capture.url, None)
             for name in {record.capture.url, record.capture.key or record.capture.url}:
                 self._by_url[name].remove(record.id)
-        self._purges += 1
         self._rebuild()
-        return len(gone)
 
     def _rebuild(self) -> None:
         self._blocks.clear()
@@ -123,12 +128,41 @@ class MemoryStore:
             if not kept.record.capture.private:
                 kept.pieces = [self._shared(kept.site, piece) for piece in kept.pieces]
 
-    def compact(self, *, dry_run: bool = False) -> Plan:
+    def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
         size = self.stats().bytes.ondisk
         return Plan(bytes_before=size, bytes_after=size)
 
     def collect(self, *, dry_run: bool = False) -> Plan:
         return self.compact()
+
+    def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:
+        before = self.size()
+        oldest = (now - budget.max_age_seconds) * 1_000_000 if budget.max_age_seconds else 0
+        gone = [kept for kept in self._kept.values() if kept.record.capture.time < oldest]
+        limit = budget.max_store_bytes
+        if limit and before > budget.high_water * limit:
+            left = sum(kept.record.size for kept in self._kept.values())
+            share = budget.low_water * limit / before
+            coldest = sorted(self._kept.values(), key=self._last_use)
+            room = left - int(left * share)
+            for kept in coldest:
+                if room > 0:
+                    gone.append(kept)
+                    room -= kept.record.size
+        ids = {kept.record.id for kept in gone}
+        if not dry_run and ids:
+            self._remove([self._kept[number].record for number in sorted(ids)])
+        return Plan(0, len(ids), before, self.size())
+
+    def _last_use(self, kept: _Kept) -> int:
+        capture = kept.record.capture
+        return max(capture.time, self._uses.get(capture.url, 0))
+
+    def note_uses(self, urls: Sequence[str], now: int) -> None:
+        self._uses.update(dict.fromkeys(urls, now * 1_000_000))
+
+    def size(self) -> int:
+        return self.stats().bytes.ondisk
 
     def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:
         damaged = [

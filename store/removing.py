@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, select, text, update
 
+from store import uses
 from store.base import Plan, Record
 from store.finding import CAPTURE
 from store.models import FresheningRow, Pack, Site
@@ -48,6 +49,9 @@ def forget(connection: Connection, site: int, records: Sequence[Record]) -> None
         connection.execute(delete(CAPTURE).where(*rows, CAPTURE.c.id == record.id))
         gone = (FresheningRow.site == site, FresheningRow.id == record.id)
         connection.execute(delete(FresheningRow).where(*gone))
+    gone_urls = {number_of(record.capture.url) for record in records}
+    left = {url: minute for url, minute in uses.load(connection, site).items() if url not in gone_urls}
+    uses.put(connection, site, left)
     _subtract(connection, site, records)
 
 

@@ -20,7 +20,7 @@ from store.building import IN_COMPACTION, Builder, NewPack
 from store.finding import CAPTURE, live_rows
 from store.known import Known
 from store.layout import choose_base
-from store.models import ARRIVAL, PRIVATE, Need, Pack, Site
+from store.models import ARRIVAL, COMPACTED, PRIVATE, Need, Pack, Site
 from store.packs import DamagedPack
 from store.reading import Gone
 from store.writing import insert_packs, take_ids
@@ -32,6 +32,12 @@ REGION_BYTES = 256 << 20
 """Bodies that one base serves at the most; a larger site has several, one after the other in the order of its URLs."""
 
 ATTEMPTS = 4
+
+GENTLE_BYTES = 64 << 20
+"""Bodies of a site that is compacted unasked, at the most."""
+
+GENTLE_PACKS, GENTLE_SHARE = 4, 0.25
+"""Packs as they arrived that a site must have for that, and their bytes as a share of its compacted ones."""
 
 
 class Changed(Exception):
@@ -191,12 +197,14 @@ def recount(store: SqlStore, site: int) -> None:
             return
 
 
-def compact(store: SqlStore, *, dry_run: bool) -> Plan:
-    """Rewrite the sites that have packs as they arrived."""
+def compact(store: SqlStore, *, dry_run: bool, gently: bool = False) -> Plan:
+    """Rewrite the sites that have packs as they arrived; `gently`, those that are small enough and have many."""
     with store.database.read() as connection:
         before = store.database.size(connection)
         query = select(Pack.site, func.count().label("n")).where(Pack.kind == ARRIVAL).group_by(Pack.site)
         sites = {row.site: int(row.n) for row in connection.execute(query)}
+        if gently:
+            sites = {site: n for site, n in sites.items() if _is_worth_it(connection, site)}
         names = {row.id: row.name for row in connection.execute(select(Site.id, Site.name))}
     notes = tuple(f"{names.get(site, site)}: {n} packs as they arrived" for site, n in sorted(sites.items()))
     if dry_run:
@@ -204,6 +212,16 @@ def compact(store: SqlStore, *, dry_run: bool) -> Plan:
     for site in sorted(sites):
         rewrite(store, site)
     return finish(store, Plan(sum(sites.values()), 0, before, before, notes))
+
+
+def _is_worth_it(connection: Connection, site: int) -> bool:
+    """Tell whether a site is compacted in a short time, and has enough new bytes to be."""
+    size = func.sum(func.length(Pack.head) + func.length(Pack.body))
+    kinds = select(Pack.kind, size, func.count()).where(Pack.site == site).group_by(Pack.kind)
+    sizes = {kind: (int(n_bytes), int(n)) for kind, n_bytes, n in connection.execute(kinds)}
+    (new, n), (old, _) = sizes.get(ARRIVAL, (0, 0)), sizes.get(COMPACTED, (0, 0))
+    bodies = connection.execute(select(Site.original).where(Site.id == site)).scalar() or 0
+    return bodies <= GENTLE_BYTES and n >= GENTLE_PACKS and new >= GENTLE_SHARE * old
 
 
 def finish(store: SqlStore, plan: Plan) -> Plan:

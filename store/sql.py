@@ -1,15 +1,20 @@
 """The store on SQLite and Postgres: each method hands its work to the module that does it."""
 
+import contextlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from sqlalchemy.exc import IntegrityError
+
 from blocks.model import Capture
 from blocks.site import site_of
-from store import checking, freshenings, removing, rewriting, totals
-from store.base import Finding, Freshening, Plan, Record, Stats
+from store import checking, eviction, freshenings, removing, rewriting, totals, uses
+from store.base import Budget, Finding, Freshening, Plan, Record, Stats
 from store.database import Database, meta
 from store.finding import Finder
 from store.kinds import is_known
+from store.names import number_of, site_id
 from store.reading import Reader
 from store.writing import Writer
 
@@ -81,11 +86,29 @@ class SqlStore:
     def purge(self, pattern: str, *, dry_run: bool = False) -> int:
         return removing.purge(self, pattern, dry_run=dry_run)
 
-    def compact(self, *, dry_run: bool = False) -> Plan:
-        return rewriting.compact(self, dry_run=dry_run)
+    def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
+        return rewriting.compact(self, dry_run=dry_run, gently=gently)
 
     def collect(self, *, dry_run: bool = False) -> Plan:
         return removing.collect(self, dry_run=dry_run)
+
+    def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:
+        return eviction.evict(self, budget, now, dry_run=dry_run)
+
+    def note_uses(self, urls: Sequence[str], now: int) -> None:
+        by_site: dict[str, set[int]] = defaultdict(set)
+        for url in urls:
+            by_site[self._site_of(url)].add(number_of(url))
+        if not by_site:
+            return
+        # IntegrityError: another process notes uses of the site in this moment
+        with contextlib.suppress(IntegrityError), self.database.write() as connection:
+            for name, numbers in sorted(by_site.items()):
+                uses.note(connection, site_id(connection, name)[0], numbers, now // 60)
+
+    def size(self) -> int:
+        with self.database.read() as connection:
+            return self.database.size(connection)
 
     def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:
         return checking.check(self, repair=repair)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import IntegrityError
 
+from store import uses
 from store.building import IN_COMPACTION, Builder
 from store.finding import live_rows
 from store.kinds import is_page, pieces_of
@@ -201,8 +202,12 @@ class _Leaf(Rewriter):
         return known
 
 
-def trim(store: SqlStore, site: int) -> None:
-    """Do what is to be done about a site, until nothing is left to do, and count it again."""
+def trim(store: SqlStore, site: int, *, erase: bool = True) -> None:
+    """Do what is to be done about a site, until nothing is left to do, and count it again.
+
+    What is unused is dropped last, because it tells what must go from bases, should all this end halfway. Where
+    that does not matter, without `erase`, it goes first: the packs written anew take its room.
+    """
     before = Trim()
     for _ in range(ATTEMPTS):
         todo = plan(store, site)
@@ -210,13 +215,22 @@ def trim(store: SqlStore, site: int) -> None:
             break
         before = todo
         try:
+            if not erase:
+                _drop(store, site, todo.drop)
             if todo.rewrite:
                 (_Leaf if todo.alone else Rewriter)(store, site, todo.rewrite).run()
-            with store.database.write() as connection:
-                drop_packs(connection, site, sorted(todo.drop))
+            _drop(store, site, todo.drop)
         except (Changed, Gone, IntegrityError):  # someone else deletes or compacts here: look again
             continue
         finally:
             store.writer.forget()
             store.reader.forget()
     recount(store, site)
+    with store.database.write() as connection:
+        if not connection.execute(select(Pack.id).where(Pack.site == site).limit(1)).first():
+            uses.put(connection, site, {})
+
+
+def _drop(store: SqlStore, site: int, packs: frozenset[int]) -> None:
+    with store.database.write() as connection:
+        drop_packs(connection, site, sorted(packs))

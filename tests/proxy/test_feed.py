@@ -12,6 +12,7 @@ from proxy.feed import Feed
 from proxy.links import Link, ProcessLink, ThreadLink
 from proxy.metrics import Metrics
 from proxy.operations import Keep, Purge, Settled
+from proxy.upkeep import Chores
 from store.memory import MemoryStore
 from tests.proxy.making import LIMITS, capture, count, losses
 
@@ -77,7 +78,7 @@ def test_a_writer_that_dies_or_hangs_is_replaced_and_told_again(number: int, tmp
     links: list[ProcessLink] = []
 
     def start() -> Link:
-        links.append(ProcessLink(f"sqlite:///{tmp_path}/store.db", {}, LIMITS))
+        links.append(ProcessLink(f"sqlite:///{tmp_path}/store.db", {}, LIMITS, Chores()))
         return links[-1]
 
     settling, metrics = Settling(), Metrics()

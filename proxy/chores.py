@@ -1,0 +1,46 @@
+"""The process that looks after the store for the writer (proxy.upkeep): `python -m proxy.chores`, told by its input."""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+from store.base import Budget, StoreError
+from store.opening import open_store
+
+
+def main() -> int:
+    """Do one task. The exit code is 1 when the store did not let it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        os.nice(14)
+    work: dict[str, Any] = json.loads(sys.stdin.buffer.readline() or b"{}")
+    if not work:
+        return 1
+    threading.Thread(target=_die_with_the_writer, daemon=True).start()
+    try:
+        store = open_store(work["url"], create=False, sites=work["sites"])
+        try:
+            if work["task"] == "evict":
+                store.evict(Budget(**work["budget"]), int(time.time()))
+            else:
+                store.compact(gently=True)
+        finally:
+            store.close()
+    except StoreError as exc:
+        print(f"pagemason: upkeep: {exc}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _die_with_the_writer() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
