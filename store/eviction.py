@@ -63,7 +63,8 @@ def choose(packs: _Packs, excess: int, minute: int) -> list[Key]:
         idle = max(0, minute - used[pack])
         return -idle.bit_length(), bool(packs.pins[pack]), -packs.sizes[pack]
 
-    pins, chosen, freed = Counter(packs.pins), [], 0
+    pins, freed = Counter(packs.pins), 0
+    chosen: list[Key] = []
     free: set[Key] = set()
     order = sorted(used, key=cold)
     for pack in order:

@@ -1,0 +1,86 @@
+"""The writer's own chores: a process that evicts when the store is over its budget, and compacts when it is quiet."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from proxy.upkeep import Chores, Upkeep
+from store.base import Budget, Store, StoreUnavailable
+from store.models import ARRIVAL, Pack
+from store.opening import open_store
+from store.sql import SqlStore
+from tests.store.conftest import page, site_pages
+
+
+def wait_for(done: Callable[[], bool], timeout_seconds: float = 60) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def fill(store: Store, n: int) -> None:
+    for i in range(n):
+        body = b"<p>" + os.urandom(20_000)
+        store.keep([page(f"http://a.test/{i}", body, (1_700_000_000 + 9000 * i) * 1_000_000)])
+
+
+def test_a_store_over_its_budget_takes_nothing_until_there_is_room(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/x.db"
+    store = open_store(url)
+    upkeep = Upkeep(url, {}, Chores(Budget(max_store_bytes=1_000_000)))
+    upkeep.admit(store)
+    assert not upkeep.running
+    fill(store, 80)
+    with pytest.raises(StoreUnavailable, match="room is being made"):
+        upkeep.admit(store)
+    assert upkeep.running
+    wait_for(lambda: not upkeep.running)
+    upkeep.admit(store)
+    assert store.size() <= 1_000_000
+    assert store.stats().captures > 10
+    assert store.check()[1] == []
+    upkeep.close()
+    store.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_quiet_store_is_compacted(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    database_url = f"sqlite:///{tmp_path}/x.db" if kind == "sqlite" else str(request.getfixturevalue("pg_url"))
+    store = open_store(database_url)
+    assert isinstance(store, SqlStore)
+    pages = site_pages(40)
+    for start in range(0, 40, 5):
+        store.keep(pages[start : start + 5])
+    upkeep = Upkeep(database_url, {}, Chores(compact_idle_seconds=0.2))
+    upkeep.admit(store)
+    upkeep.idle()
+    assert not upkeep.running, "it is not quiet yet"
+    time.sleep(0.3)
+    upkeep.idle()
+    assert upkeep.running
+    wait_for(lambda: not upkeep.running)
+    with store.database.read() as connection:
+        assert ARRIVAL not in set(connection.execute(select(Pack.kind)).scalars())
+    assert store.check() == (40, [])
+    upkeep.close()
+    store.close()
+
+
+def test_what_is_killed_at_work_leaves_a_sound_store(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/x.db"
+    store = open_store(url)
+    fill(store, 60)
+    kept = {record.capture.url for record in store.captures()}
+    for pause in (0.5, 0.8, 1.1):
+        upkeep = Upkeep(url, {}, Chores(Budget(max_store_bytes=600_000)))
+        upkeep._start("evict")
+        time.sleep(pause)
+        upkeep.close()
+        assert store.check()[1] == []
+    assert {record.capture.url for record in store.captures()} <= kept
+    store.close()
