@@ -38,6 +38,9 @@ _CLOSES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """A start tag ends these open elements, unless one of those has been opened since."""
 
+IN_HEAD = frozenset({"base", "link", "meta", "noscript", "script", "style", "template", "title", "object", "bgsound"})
+"""What does not end a HEAD, and what often stands in one."""
+
 _P_BARRIERS = ("table", *_CELL, "button", "caption", "object")
 
 
@@ -99,6 +102,7 @@ class _Builder:
 
     def text(self, source: str, text: Text) -> None:
         if not source[text.start : text.end].isspace():
+            self.end_head(TEXT, text.start)
             self.add(TEXT, text.start, text.end, None)
 
     def top(self, names: tuple[str, ...]) -> int:
@@ -116,6 +120,7 @@ class _Builder:
 
     def imply(self, name: str, at: int) -> None:
         """Close what a start tag of this name ends."""
+        self.end_head(name, at)
         if name in BLOCK_LEVEL and (place := self.top(("p",))) > self.top(_P_BARRIERS):
             self.close(place, at)
         if name in _CLOSES:
@@ -124,6 +129,12 @@ class _Builder:
             places = [self.open[each][-1] for each in closes if self.open.get(each)]
             if lowest := min((place for place in places if place > barrier), default=0):
                 self.close(lowest, at)
+
+    def end_head(self, name: str, at: int) -> None:
+        """Close an open HEAD before what cannot stand in it (HTML, 13.2.6.4.4): many a page does not close it."""
+        places = self.open.get("head")
+        if places and name not in IN_HEAD:
+            self.close(places[0], at)
 
     def end_tag(self, tag: Tag) -> None:
         place = self.top((tag.name,))

@@ -67,7 +67,7 @@ def test_a_page_without_text_has_no_content(name: str, body: bytes) -> None:
 
 
 @given(st.binary())
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_any_bytes_get_a_verdict(body: bytes) -> None:
     for name in METHODS:
         assert len(run(name, body).verdicts) == len(page_of("", body))

@@ -41,7 +41,7 @@ def test_urls_of_other_shapes(a: str, b: str) -> None:
 
 
 @given(st.text())
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_any_url_has_a_shape(url: str) -> None:
     assert isinstance(url_shape(url), str)
 

@@ -44,7 +44,7 @@ def test_a_run_of_equal_tags_is_one_virtual_node() -> None:
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=40))
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_key_patterns_repeat_and_are_in_no_longer_one(sequence: list[str]) -> None:
     text = "".join(sequence)
     found = ["".join(pattern) for pattern in key_patterns(sequence)]

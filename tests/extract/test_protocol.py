@@ -11,7 +11,7 @@ from extract.registry import METHODS, extractor, names, segmenter
 @given(
     st.binary(), st.sampled_from(["", "utf-8", "gb18030", "utf-16-le", "cp932", "hz", "iso2022-jp", "no-such", "\0"])
 )
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_any_bytes_in_any_encoding_are_a_page(body: bytes, encoding: str) -> None:
     page = page_of("http://a.test/", body, encoding=encoding)
     assert len(page.texts) == len(page) == len(page.starts) - 1

@@ -1,9 +1,10 @@
 """Shingling: sketches of subtrees, resemblance, maximal shared fragments."""
 
+import numpy as np
 import pytest
 
 from extract.protocol import Page, page_of
-from extract.shingling import MAX_NODES, SKETCH, Shingling, fragment_tree, resemblance
+from extract.shingling import MAX_NODES, SKETCH, WINDOW, Shingling, _digest, _windows, fragment_tree, resemblance
 from tests.extract.pages import news_page, news_pages
 
 WORDS = [f"word{n}" for n in range(200)]
@@ -22,27 +23,30 @@ def test_equation_8() -> None:
 
 
 def test_n_tokens_have_n_minus_w_plus_1_shingles_of_which_the_smallest_are_kept() -> None:
-    assert len(tree_of(f"<p>{' '.join(WORDS[:29])}")["#document"]) == 20
-    assert len(tree_of(f"<p>{' '.join(WORDS)}")["#document"]) == SKETCH
+    assert len(tree_of(f"<p>{' '.join(WORDS[:28])}")["p"]) == 28 + 1 - WINDOW + 1  # the tag is a token, too
+    assert len(tree_of(f"<p>{' '.join(WORDS)}")["p"]) == SKETCH
 
 
 def test_a_subtree_has_the_same_sketch_wherever_it_stands() -> None:
-    alone = tree_of(f"<ul><li>{TEXT}</ul>")["#document"]
+    alone = tree_of(f"<ul><li>{TEXT}</ul>")["ul"]
     assert tree_of(f"<div>{' '.join(WORDS[90:])}<ul><li>{TEXT}</ul>more text behind it</div>")["ul"] == alone
-    short = tree_of("<p>only a few words of thirty bytes")["#document"]
+    short = tree_of("<p>only a few words of thirty bytes")["p"]
     assert tree_of("<p>only a few words of thirty bytes</p>and then another text that goes on")["p"] == short
 
 
-def test_a_sketch_from_the_children_is_that_of_the_whole_text() -> None:
-    whole = tree_of(f"<div>{TEXT}</div>")["#document"]
+def test_a_sketch_from_the_children_is_that_of_all_windows() -> None:
     words = TEXT.split()
-    parts = f"<div>{' '.join(words[:25])}<p>{' '.join(words[25:50])}</p>{' '.join(words[50:])}</div>"
-    assert tree_of(parts)["#document"] == whole
+    page = page_of(
+        "", f"<div>{' '.join(words[:25])}<p>{' '.join(words[25:50])}</p>{' '.join(words[50:])}</div>".encode()
+    )
+    tokens = ["#document", "div", *words[:25], "p", *words[25:50], *words[50:]]
+    hashes = _windows(np.array([_digest(token) for token in tokens], dtype=np.uint64))
+    expected = sorted(hashes[: len(tokens) - WINDOW + 1].tolist())[:SKETCH]
+    assert fragment_tree(page)[0].shingles == frozenset(expected)
 
 
 def test_formatting_tags_are_no_nodes() -> None:
-    assert set(tree_of(f"<p><b>{TEXT}</b> <i>and {TEXT}</i>")) == {"#document"}
-    assert set(tree_of(f"<p><b>{TEXT}</b></p><ul>{TEXT}</ul>")) == {"#document", "p", "ul"}
+    assert set(tree_of(f"<p><b>{TEXT}</b> <i>and {TEXT}</i>")) == {"#document", "p"}
 
 
 def pages(*bodies: str) -> list[Page]:
