@@ -88,7 +88,7 @@ def master_of(settings: Settings, service: Service, tell: Callable[[str, int], N
 
 
 async def end(master: Master) -> None:
-    """Listen no more, and let the master end: what it is doing is finished, and the queue written out."""
+    """Listen no more, and let the master end; our addon then writes its queue out."""
     server = master.addons.get("proxyserver")
     await server.servers.update([])
     master.shutdown()

@@ -38,6 +38,12 @@ DRAIN_SECONDS = 30.0
 USES_SECONDS = 30
 """How often the store is told which pages were used."""
 
+DEADLINE_SECONDS = 2.0
+"""How long a look-up may take before the origin is asked instead."""
+
+OFFLINE_DEADLINE_SECONDS = 10.0
+"""The same where there is nobody else to ask."""
+
 POLL_SECONDS = 1.0
 """How often the store is asked whether another process has purged it."""
 
@@ -72,7 +78,8 @@ class Service:
         if settings.store == default_store():
             data_directory().mkdir(parents=True, exist_ok=True)
         self.store: Store = open_store(settings.store, sites=settings.site_of)
-        self.reader = Reader(self.store, self.metrics)
+        deadline = OFFLINE_DEADLINE_SECONDS if settings.mode == "offline" else DEADLINE_SECONDS
+        self.reader = Reader(self.store, self.metrics, deadline_seconds=deadline)
         self.holdings = Holdings(
             self.reader, Memory(settings.memory_bytes, self.metrics), self.losses, self.limits, self.policy
         )

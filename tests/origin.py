@@ -5,11 +5,12 @@ import ipaddress
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -140,3 +141,20 @@ def _certificate(
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
     )
     return builder.sign(signer, hashes.SHA256())
+
+
+@pytest.fixture
+def origin() -> Iterator[Origin]:
+    """A web server over http."""
+    server = Origin()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[tuple[Origin, str]]:
+    """A web server over https, and the argument that makes the proxy trust it."""
+    authority, context = make_authority(tmp_path)
+    server = Origin(context)
+    yield server, f"--set=ssl_verify_upstream_trusted_ca={authority}"
+    server.close()

@@ -87,15 +87,9 @@ class Program:
         finally:
             connection.close()
 
-    def connect(self, url: str, timeout_seconds: float = 30) -> http.client.HTTPConnection:
+    def connect(self, url: str) -> http.client.HTTPConnection:
         """Return a connection to the proxy for URLs of this one's origin, trusting the proxy's CA."""
-        parts = urlsplit(url)
-        if parts.scheme == "http":
-            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_seconds)
-        context = ssl.create_default_context(cafile=str(self.folder / "conf" / "mitmproxy-ca-cert.pem"))
-        secure = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout_seconds, context=context)
-        secure.set_tunnel(parts.hostname or "", parts.port)
-        return secure
+        return connect(self.port, url, self.folder / "conf")
 
     def dashboard(self, path: str) -> Reply:
         """Ask the dashboard."""
@@ -143,6 +137,17 @@ class Program:
         match = re.search(rf"^{what} +http://127\.0\.0\.1:(\d+)", self.greeting, re.MULTILINE)
         assert match is not None, self.greeting
         return int(match[1])
+
+
+def connect(port: int, url: str, confdir: Path) -> http.client.HTTPConnection:
+    """Return a connection to a proxy for URLs of this one's origin, trusting the CA in the proxy's folder."""
+    parts = urlsplit(url)
+    if parts.scheme == "http":
+        return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    context = ssl.create_default_context(cafile=str(confdir / "mitmproxy-ca-cert.pem"))
+    secure = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+    secure.set_tunnel(parts.hostname or "", parts.port)
+    return secure
 
 
 def ask(

@@ -1,19 +1,12 @@
-"""An origin, and a folder with the proxy's CA that all tests of a run share: making one takes a second."""
+"""Origins, and a folder with the proxy's CA that all tests of a run share: making one takes a second."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.origin import Origin
+from tests.origin import origin, secure
 
-
-@pytest.fixture
-def origin() -> Iterator[Origin]:
-    """A web server over http."""
-    server = Origin()
-    yield server
-    server.close()
+__all__ = ["confdir", "origin", "secure"]
 
 
 @pytest.fixture(scope="session")

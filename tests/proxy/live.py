@@ -1,7 +1,6 @@
 """The embedded proxy in the test's own event loop, over a memory store, with clients on real sockets."""
 
 import asyncio
-import http.client
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from mitmproxy.master import Master
 from proxy.master import end, master_of
 from proxy.service import Service
 from settings import Settings
-from tests.end_to_end.program import Reply, ask
+from tests.end_to_end.program import Reply, ask, connect
 
 
 class Live:
@@ -56,7 +55,7 @@ class Live:
         return await loop.run_in_executor(self._clients, self._get, url, method, body, headers)
 
     def _get(self, url: str, method: str, body: bytes | None, headers: dict[str, str]) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = connect(self.port, url, Path(self.settings.confdir))
         try:
             return ask(connection, url, method=method, body=body, **headers)
         finally:
