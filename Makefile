@@ -4,6 +4,7 @@
 # make check     ruff, ruff format, mypy --strict
 # make bench     our speed and size beside the peers'; CORPORA=folder of WARC files, ARGS=--quick for fewer baselines
 # make conformance   the public HTTP cache tests against our proxy; ARGS="--peers" runs squid, Varnish and nginx too
+# make soak      15 minutes of traffic that is larger than the store may become; ARGS="--minutes 3"
 # make clean     removes .venv
 
 # The first Python that is new enough. pyenv leaves commands in the path that do not run, so each is tried.
@@ -38,6 +39,9 @@ bench: $(VENV)/.installed-for-tests
 conformance: $(VENV)/.installed-for-tests
 	$(VENV)/bin/python -m bench.conformance $(ARGS)
 	$(VENV)/bin/python -m bench.conformance --forward $(ARGS)
+
+soak: $(VENV)/.installed-for-tests
+	$(VENV)/bin/python -m bench.soak $(ARGS)
 
 clean:
 	rm -rf $(VENV)

@@ -16,6 +16,7 @@ COMMANDS = {
     "show": "apps.cli.show",
     "diff": "apps.cli.diff",
     "stats": "apps.cli.stats",
+    "analyze": "apps.cli.analyze",
     "check": "apps.cli.check",
     "purge": "apps.cli.purge",
     "compact": "apps.cli.compact",
