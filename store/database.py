@@ -17,6 +17,9 @@ from store.models import APPLICATION_ID, SCHEMA, Meta
 BUSY_MS = 10_000
 """How long a writer of a SQLite file waits for another one."""
 
+PAGE_BYTES = 1024
+"""SQLite's page size: small stores are mostly half-filled pages, one for each table, index and pack."""
+
 CONNECT_SECONDS = 5
 
 PATIENCE_MS = 2_000
@@ -231,6 +234,7 @@ def _sqlite_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine
         connection.isolation_level = None
         for pragma in (
             f"busy_timeout={BUSY_MS}",
+            f"page_size={PAGE_BYTES}",
             "auto_vacuum=incremental",
             "secure_delete=on",
             "journal_mode=wal",

@@ -17,7 +17,7 @@ from store.kinds import is_page
 from store.known import LARGE_BYTES
 from store.tokens import Kinds, Pairs, canonical, find_tokens
 
-BASE_BYTES = 448 << 10
+BASE_BYTES = 480 << 10
 """Size of a base at the most: with a pack as large, what reading a page decompresses stays below MAX_READ_BYTES."""
 
 MAX_SAMPLES = 100
