@@ -104,6 +104,7 @@ def _names(listening: socket.socket) -> tuple[str, ...]:
 def serving(service: "Service", listening: socket.socket) -> Iterator[None]:
     """Serve the dashboard of a running proxy while the context lasts."""
     with frames_socket(service.settings, listening) as frames:
+        service.border.keep_off(frames.getsockname()[1])
         run = _in_thread if service.settings.store == "memory:" else _in_process
         with run(service, (listening, frames)):
             yield

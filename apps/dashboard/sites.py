@@ -155,7 +155,7 @@ def block_bytes(board: Board, found: SiteBlocks, known: Known) -> bytes:
 def shared_table(board: Board, request: Request, whole: bool) -> Table:
     """The blocks that save most by being kept once."""
     site = site_named(request)
-    found = board.evidence.blocks(site, 60.0 if whole else WAIT_SECONDS)
+    found = board.evidence.blocks(site, 60.0 if whole else 0.0)
     columns = (
         Column("begins", "Block", "code"),
         Column("pages", "Pages", "count"),
@@ -177,7 +177,7 @@ def shared_table(board: Board, request: Request, whole: bool) -> Table:
 def frequency_table(board: Board, request: Request, whole: bool) -> Table:
     """How many blocks stand on how many pages."""
     site = site_named(request)
-    found = board.evidence.blocks(site, 60.0 if whole else WAIT_SECONDS)
+    found = board.evidence.blocks(site, 60.0 if whole else 0.0)
     frequencies = Counter(len(one.pages) for one in found.known) if found else Counter()
     sizes: Counter[int] = Counter()
     for one in found.known if found else ():
