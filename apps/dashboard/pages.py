@@ -19,7 +19,7 @@ from blocks.model import Capture, body_digest
 from store.base import Record
 from store.kinds import is_page
 
-BLOCK_ROWS = 100
+BLOCK_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True)

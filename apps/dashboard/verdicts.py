@@ -42,7 +42,7 @@ def verdicts_of(board: "Board", capture: Capture, found: "SiteBlocks | None") ->
     if not is_page(capture):
         return Verdicts(why="This is no HTML page: it has no content blocks.")
     if not is_available():
-        return Verdicts(why="Content is not told from template here: this version has no default method yet.")
+        return Verdicts(why="Content is not told from template here: this version has no default method for it.")
     try:
         page = page_of(capture.url, capture.body, capture.header("content-type"))
         method = extractor()
