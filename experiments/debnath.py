@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from experiments.datasets import DataSet, Sample
 from experiments.debnath_costs import accuracy, few_pages, storage, text_index, times
-from experiments.judged import agreement
+from experiments.judged import agreement, false_positive_kinds
 from experiments.metrics import Counts, total
 from experiments.printed import TABLE_2, TABLE_3, TABLE_6
 from experiments.report import Cell, Report, Section, Table
@@ -15,6 +15,7 @@ from experiments.runs import (
     claim,
     classes_of,
     layout_of,
+    report_of,
     run,
     scores_table,
     triple,
@@ -31,17 +32,14 @@ def paper(data: Sequence[DataSet], context: Context) -> Report:
         raise ValueError(f"no site and year with {context.min_pages} pages: these experiments compare pages of a class")
     labelled = {name: samples for name, samples in classes.items() if samples[0].truth is not None}
     runs = _all_runs(labelled, context)
-    sections = [_claims(labelled, runs), *_tables(data, labelled, runs)] if labelled else []
+    sections = [_claims(labelled, runs), *_tables(data, labelled, runs), *_kinds(data)] if labelled else []
     largest = max(classes.values(), key=len)
     sections += [times(largest, context), storage(classes, context)]
     if labelled:
         sections += [few_pages(labelled, context), accuracy(labelled, context), text_index(labelled, context)]
+    title = "Informative sections of web pages: our figures"
     settings: dict[str, Cell] = {"experiment": "paper", "least pages of a class": context.min_pages}
-    settings |= {"seed": context.seed}
-    digests = {name: digest for each in data for name, digest in each.digests.items()}
-    return Report(
-        "Automatic identification of informative sections: our figures", _summary(data), settings, digests, sections
-    )
+    return report_of(title, _summary(data), data, sections, **settings, seed=context.seed)
 
 
 def _summary(data: Sequence[DataSet]) -> list[str]:
@@ -103,6 +101,22 @@ _TABLE_3_TEXT = (
     "descriptions and reviews count as wrong. b-recall says whether the blocks with these values were found; "
     "b-precision is a lower bound.",
 )
+
+
+def _kinds(data: Sequence[DataSet]) -> list[Section]:
+    """Return what ContentExtractor finds beyond the truth, by kind."""
+    kinds = [row for each in data for row in false_positive_kinds(each)]
+    if not kinds:
+        return []
+    count = sum(number for _, number in kinds)
+    rows = [(kind, number, number / count) for kind, number in kinds]
+    text = (
+        f"{count} blocks that CE calls content and the label rule does not, on layouts of tables, sorted by a judge. "
+        "Most are links to related pages and teasers: they differ from page to page, as content does, and nothing "
+        "that looks at the frequency of blocks alone can tell them apart.",
+    )
+    table = Table("false-positives", "CE's false positives by kind", ("kind", "blocks", "share"), rows)
+    return [Section("What ContentExtractor finds beyond the truth", text, [table])]
 
 
 def _only(runs: Mapping[str, list[Run]], which: slice) -> dict[str, list[Run]]:

@@ -7,6 +7,7 @@ advertising, a teaser, a reader's comment?
 """
 
 import csv
+from collections import Counter
 from importlib.resources import files
 
 from experiments.datasets import DataSet
@@ -28,3 +29,16 @@ def agreement(data: DataSet) -> tuple[int, int]:
         if (sample.record_id, block) in judged
     ]
     return sum(label == judgement for label, judgement in pairs), len(pairs)
+
+
+def false_positive_kinds(data: DataSet) -> list[tuple[str, int]]:
+    """Return the kinds of blocks that ContentExtractor takes for content and the truth does not have, and their counts.
+
+    `false_positives.csv` holds 200 such blocks on layouts of tables, drawn by hash, sorted into kinds by the same
+    judge: part of the article that the truth leaves out, captions and names beside quotations, bylines and dates, links
+    to related pages, teasers of other pages of the site, navigation, readers' letters, promotion, tools.
+    """
+    present = {sample.record_id for sample in data.samples}
+    with files("experiments").joinpath("false_positives.csv").open(encoding="utf-8") as lines:
+        kinds = Counter(row["kind"] for row in csv.DictReader(lines) if row["record_id"] in present)
+    return kinds.most_common()

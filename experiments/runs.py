@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.datasets import DataSet, Sample
 from experiments.metrics import Counts, block_counts, total
-from experiments.report import Table
+from experiments.report import Cell, Report, Section, Table
 from extract.protocol import Extraction, Page
 from extract.registry import extractor
 
@@ -145,6 +145,20 @@ def scores_table(
 def triple(counts: Counts) -> tuple[float, float, float]:
     """Return precision, recall and F-measure."""
     return counts.precision, counts.recall, counts.f_measure
+
+
+def report_of(
+    title: str,
+    summary: Sequence[str],
+    data: Sequence[DataSet],
+    sections: Sequence[Section],
+    **settings: Cell,
+) -> Report:
+    """Return a report with its settings, underscores as spaces, and the digests of its data."""
+    digests = {name: digest for each in data for name, digest in each.digests.items()}
+    return Report(
+        title, summary, {name.replace("_", " "): value for name, value in settings.items()}, digests, sections
+    )
 
 
 def claim(text: str, holds: bool, figures: str, why: str = "") -> tuple[str, str, str, str]:

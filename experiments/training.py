@@ -90,19 +90,28 @@ def train_mountain(rows: Floats, primary: Flags, max_rows: int = MAX_ROWS) -> Tr
 
     Departure: both kinds weigh the same, because how many ridges of a page are primary differs from corpus to corpus.
     """
-    svm = sklearn()
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
+    machine = _ridge_machine()
     _both_kinds(primary, FOLDS_MOUNTAIN, "primary", "ridges")
     chosen = np.random.default_rng(SEED).permutation(len(rows))[:max_rows]
-    machine = svm.SVC(kernel="rbf", C=1.0, gamma="scale", class_weight="balanced", random_state=SEED)
     folds = StratifiedKFold(FOLDS_MOUNTAIN, shuffle=True, random_state=SEED)
     accuracy = float(cross_val_score(machine, rows[chosen], primary[chosen], cv=folds).mean())
-    machine.fit(rows[chosen], primary[chosen])
+    return Trained(fit_mountain(rows[chosen], primary[chosen]), accuracy, len(chosen))
+
+
+def _ridge_machine() -> Any:
+    return sklearn().SVC(kernel="rbf", C=1.0, gamma="scale", class_weight="balanced", random_state=SEED)
+
+
+def fit_mountain(rows: Floats, primary: Flags) -> RbfSvm:
+    """Return the ridge classifier of labelled ridges, without cross validation; one kind alone is always chosen."""
+    if primary.all() or not primary.any():
+        return RbfSvm(((0.0,) * 4,), (0.0,), 1.0 if primary.any() else -1.0, 1.0)
+    machine = _ridge_machine().fit(rows, primary)
     vectors = tuple(tuple(map(float, vector)) for vector in machine.support_vectors_)
     coefficients = tuple(map(float, machine.dual_coef_[0]))
-    rbf = RbfSvm(vectors, coefficients, float(machine.intercept_[0]), float(machine._gamma))
-    return Trained(rbf, accuracy, len(chosen))
+    return RbfSvm(vectors, coefficients, float(machine.intercept_[0]), float(machine._gamma))
 
 
 def block_rows(samples: Iterable[Sample]) -> tuple[Floats, Flags]:

@@ -1,7 +1,7 @@
 """The judged sample, and how well the label rule agrees with it."""
 
 from experiments.datasets import load
-from experiments.judged import agreement, judgements
+from experiments.judged import agreement, false_positive_kinds, judgements
 from tests.experiments.corpora import corpus
 
 
@@ -13,3 +13,9 @@ def test_the_label_rule_agrees_with_the_judge_on_95_of_100_blocks() -> None:
     agreed, judged = agreement(load(corpus("news")))
     assert judged == 200
     assert agreed >= 190
+
+
+def test_the_false_positives_of_the_sample_have_a_kind() -> None:
+    kinds = dict(false_positive_kinds(load(corpus("news"))))
+    assert sum(kinds.values()) == 200
+    assert kinds["related links"] == max(kinds.values())
