@@ -93,7 +93,7 @@ class Program:
 
     def dashboard(self, path: str) -> Reply:
         """Ask the dashboard."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.dashboard_port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.dashboard_port, timeout=60)
         try:
             connection.request("GET", path)
             response = connection.getresponse()
