@@ -17,8 +17,8 @@ def main() -> int:
     """Do one task. The exit code is 1 when the store did not let it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
-        os.nice(14)
-    work: dict[str, Any] = json.loads(sys.stdin.buffer.readline() or b"{}")
+        os.nice(2)  # not much below the writer, which waits for the database's lock while this process has it
+    work: dict[str, Any] = json.loads(_line() or b"{}")
     if not work:
         return 1
     threading.Thread(target=_die_with_the_writer, daemon=True).start()
@@ -37,8 +37,16 @@ def main() -> int:
     return 0
 
 
+def _line() -> bytes:
+    line = b""
+    while not line.endswith(b"\n") and (part := os.read(0, 1)):
+        line += part
+    return line
+
+
 def _die_with_the_writer() -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 1024):  # not sys.stdin: its lock would be held when the interpreter ends
+        pass
     os._exit(1)
 
 

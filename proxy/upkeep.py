@@ -1,6 +1,6 @@
 """Work on the store that nobody waits for: eviction when it is over its budget, compaction when it is quiet.
 
-The writer process decides when; a process of its own, at the lowest priority, does it, so that captures are written
+The writer process decides when; a process of its own, at low priority, does it, so that captures are written
 meanwhile. It may be killed at any moment. The store's URL, which may hold a password, reaches it by its standard
 input; when that ends, so does the process.
 """

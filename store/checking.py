@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, delete, func, select
 
-from store import freshenings, totals
+from blocks.model import Capture
+from store import freshenings, totals, uses
 from store.base import Finding, StoreError
+from store.database import meta
 from store.finding import CAPTURE, live_rows
-from store.models import IS_FRESHENED, FresheningRow, Pack, Site
-from store.names import number_of
+from store.models import (
+    ARRIVAL,
+    COMPACTED,
+    FORMAT,
+    IS_ALIAS,
+    IS_FRESHENED,
+    IS_PRIVATE,
+    PRIVATE,
+    FresheningRow,
+    Meta,
+    Need,
+    Pack,
+    Site,
+)
+from store.names import PROBES, number_of
 from store.packs import DamagedPack
 from store.reading import Gone, Reader
-from store.rewriting import recount
+from store.trimming import trim
 
 if TYPE_CHECKING:
     from store.sql import SqlStore
@@ -21,7 +37,7 @@ if TYPE_CHECKING:
 
 def check(store: SqlStore, *, repair: bool) -> tuple[int, list[Finding]]:
     """Return the number of captures and what is wrong; `repair` drops the captures that are lost."""
-    n_captures, findings = 0, _structure(store)
+    n_captures, findings = 0, [*_structure(store), *_meta(store)]
     with store.database.read() as connection:
         sites = {row.id: row.name for row in connection.execute(select(Site.id, Site.name))}
         others = set(connection.execute(select(Pack.site).distinct()).scalars()) - sites.keys()
@@ -32,7 +48,8 @@ def check(store: SqlStore, *, repair: bool) -> tuple[int, list[Finding]]:
         findings += found
         if repair and (lost or found):
             _drop(store, lost)
-            recount(store, site)
+            store.writer.forget()  # it may know blocks of packs that are damaged
+            trim(store, site)
     return n_captures, findings
 
 
@@ -45,6 +62,49 @@ def _structure(store: SqlStore) -> list[Finding]:
     return [Finding(f"database: {line}") for line in lines if line != "ok"]
 
 
+def _meta(store: SqlStore) -> list[Finding]:
+    """Look at the rows of `meta`, and at rows that belong to nothing."""
+    wrong = []
+    with store.database.read() as connection:
+        rows = {row.name: row.value for row in connection.execute(select(Meta.name, Meta.value))}
+        sites = {*connection.execute(select(Site.id)).scalars()}
+        highest = max(connection.execute(select(func.max(column))).scalar() or 0 for column in (Pack.id, CAPTURE.c.id))
+        strays = connection.execute(
+            select(FresheningRow.site, FresheningRow.id).where(
+                ~select(CAPTURE.c.id)
+                .where(CAPTURE.c.site == FresheningRow.site, CAPTURE.c.id == FresheningRow.id)
+                .where(CAPTURE.c.flags.op("&")(IS_FRESHENED) != 0)
+                .exists()
+            )
+        ).all()
+    for name in ("format", "store", "next", "purges"):
+        if not _META[name].fullmatch(rows.pop(name, "")):
+            wrong.append(f"meta: {name} is missing or not what was written")
+        elif name == "next" and int(_value(store, name)) <= highest:
+            wrong.append(f"meta: next is not above {highest}")
+    for name, value in rows.items():
+        number = name.removeprefix(uses.PREFIX)
+        if not (name.startswith(uses.PREFIX) and number.isdecimal() and int(number) in sites):
+            wrong.append(f"meta: {name!r} belongs to nothing")
+        elif uses.decode(value) is None:
+            wrong.append(f"meta: {name!r} is not what was written")
+    wrong += [f"freshening {row.id} of site {row.site} belongs to no capture" for row in strays]
+    return [Finding(sentence) for sentence in wrong]
+
+
+def _value(store: SqlStore, name: str) -> str:
+    with store.database.read() as connection:
+        return meta(connection, name)
+
+
+_META = {
+    "format": re.compile(re.escape(FORMAT)),
+    "store": re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"),
+    "next": re.compile(r"[1-9][0-9]*"),
+    "purges": re.compile(r"0|[1-9][0-9]*"),
+}
+
+
 def _site(store: SqlStore, site: int, name: str | None) -> tuple[int, list[Finding], list[Row[Any]]]:
     """Check one site; return its number of captures, what is wrong, and the rows of captures that are lost."""
     reader = Reader()  # of its own: what is checked must come from the database
@@ -54,6 +114,10 @@ def _site(store: SqlStore, site: int, name: str | None) -> tuple[int, list[Findi
         n_captures = len({row.id for packed in rows.values() for row in packed})
         if not findings and name is not None:
             findings += _totals(connection, reader, site, name)
+        findings += _rows(name or f"site {site}", rows)
+        findings += _needs(connection, reader, site, name or f"site {site}")
+        if name is not None and not 0 <= site - number_of(name) < PROBES:
+            findings.append(Finding(f"site {site}: {name!r} is not its name"))
         if name is None:
             findings.append(Finding(f"site {site}: packs or captures without a row of the site"))
     return n_captures, findings, lost
@@ -79,6 +143,51 @@ def _packs(
     return findings, lost
 
 
+def _rows(name: str, rows: dict[int, list[Row[Any]]]) -> list[Finding]:
+    """Look for captures with two rows, and for rows under a key whose capture has none."""
+    own: dict[int, tuple[int, int]] = {}
+    wrong = []
+    slots: set[tuple[int, int]] = set()
+    every = [row for packed in rows.values() for row in packed]
+    for row in sorted(every, key=lambda row: row.flags & IS_ALIAS):
+        place = row.pack, row.slot
+        if row.flags & IS_ALIAS:
+            if own.get(row.id) != place:
+                wrong.append(row)
+        elif row.id in own or place in slots:
+            wrong.append(row)
+        else:
+            own[row.id] = place
+            slots.add(place)
+    return [Finding(f"{name}: capture {row.id}: its rows contradict each other", ids=(row.id,)) for row in wrong]
+
+
+def _needs(connection: Connection, reader: Reader, site: int, name: str) -> list[Finding]:
+    """Compare what packs need with what their heads say."""
+    rows = connection.execute(select(Need.needs, Need.pack).where(Need.site == site)).all()
+    written = {(row.needs, row.pack) for row in rows}
+    found = []
+    for row in connection.execute(select(Pack.id, Pack.base, Pack.kind).where(Pack.site == site)).all():
+        try:
+            head = reader.head(connection, site, row.id)
+        except (DamagedPack, Gone):
+            continue
+        wanted = {*head.needs, *([row.base] if row.base else [])}
+        if wanted != {needs for needs, pack in written if pack == row.id}:
+            found.append(Finding(f"{name}: pack {row.id}: what it needs is not what was written"))
+        private = any(capture.private for capture in head.captures)
+        if row.kind not in (ARRIVAL, COMPACTED, PRIVATE) or private != (row.kind == PRIVATE):
+            found.append(Finding(f"{name}: pack {row.id}: it is of another kind"))
+    return found
+
+
+def _flags(row: Row[Any], capture: Capture) -> int:
+    """Return the flags that a row must have."""
+    is_alias = bool(capture.key) and capture.key != capture.url and row.url == number_of(capture.key)
+    freshened = int(row.flags) & IS_FRESHENED
+    return (IS_PRIVATE if capture.private else 0) | (IS_ALIAS if is_alias else 0) | freshened
+
+
 def _capture(connection: Connection, reader: Reader, name: str, row: Row[Any]) -> Finding | None:
     """Return what is wrong with a capture, None when it is whole and its row says what its head says."""
     url = ""
@@ -91,6 +200,8 @@ def _capture(connection: Connection, reader: Reader, name: str, row: Row[Any]) -
         reader.capture(connection, row.site, row.pack, row.slot)
         if row.url not in (number_of(url), number_of(capture.key)) or row.time != capture.time // 1000:
             raise DamagedPack("its row has another URL or time")
+        if row.flags != _flags(row, capture):
+            raise DamagedPack("its row has other flags")
         if row.flags & IS_FRESHENED:
             query = select(FresheningRow.data).where(FresheningRow.site == row.site, FresheningRow.id == row.id)
             freshenings.decode_freshening(connection.execute(query).scalar() or b"")
@@ -104,7 +215,7 @@ def _totals(connection: Connection, reader: Reader, site: int, name: str) -> lis
     row = connection.execute(select(Site).where(Site.id == site)).one()
     wrong = [
         f"{figure} {getattr(row, figure)}, counted {getattr(counted, figure)}"
-        for figure in ("captures", "pages", "original")
+        for figure in ("captures", "pages", "original", "blocks", "block")
         if getattr(row, figure) != getattr(counted, figure)
     ]
     return [Finding(f"{name}: totals differ: {'; '.join(wrong)}")] if wrong else []

@@ -25,6 +25,9 @@ CONNECT_SECONDS = 5
 PATIENCE_MS = 2_000
 """How long a clean-up of Postgres waits for a table that others use."""
 
+VACUUM_PAGES = 2_000
+"""Free pages of SQLite that are cut off in one transaction."""
+
 WASTE = 1.25
 """Tables that are so many times larger than what they hold are written anew on Postgres."""
 
@@ -134,7 +137,11 @@ class Database:
         with self.errors(), self._readers.connect() as connection:
             raw: Any = connection.connection.driver_connection
             try:
-                raw.executescript("pragma incremental_vacuum")
+                while raw.execute("pragma freelist_count").fetchone()[0]:
+                    left = raw.execute("pragma freelist_count").fetchone()[0]
+                    raw.executescript(f"pragma incremental_vacuum({VACUUM_PAGES})")  # others may write in between
+                    if raw.execute("pragma freelist_count").fetchone()[0] >= left:
+                        break
                 raw.execute("pragma wal_checkpoint(truncate)").fetchall()
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) and "busy" not in str(error):

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, delete, func, select
 
 from store import uses
 from store.base import Budget, Plan, Record
-from store.finding import CAPTURE, live_rows
-from store.models import Need, Pack, Site
+from store.finding import CAPTURE
+from store.models import IS_ALIAS, Need, Pack, Site
 from store.packs import DamagedPack
 from store.reading import Gone
 from store.removing import forget
@@ -195,14 +195,19 @@ def _read(connection: Connection, site: int | None = None) -> _Packs:
 def _remove(store: SqlStore, packs: list[Key], last: int | None = None) -> None:
     """Delete the captures of packs, those received before `last` milliseconds if given, and then what is unused."""
     for site, pack in packs:
-        with store.database.write() as connection:
-            rows = [row for row in live_rows(connection, site).get(pack, ()) if last is None or row.time < last]
+        with store.database.read() as connection:
+            query = select(CAPTURE).where(CAPTURE.c.site == site, CAPTURE.c.pack == pack)
+            rows = [row for row in connection.execute(query) if last is None or row.time < last]
             try:
-                records: list[Record] = store.finder.records(connection, rows)
+                own = [row for row in rows if not row.flags & IS_ALIAS]
+                records: list[Record] | None = store.finder.records(connection, own)
             except (DamagedPack, Gone):
+                records = None
+        with store.database.write() as connection:
+            if records is not None:
+                forget(connection, site, records)
+            else:
                 key = CAPTURE.c.site == site, CAPTURE.c.pack == pack
                 connection.execute(delete(CAPTURE).where(*key, CAPTURE.c.id.in_([row.id for row in rows])))
-                continue
-            forget(connection, site, records)
     for site in sorted({site for site, _ in packs}):
         trim(store, site, erase=False)

@@ -135,6 +135,7 @@ class Rewriter:
             with self._store.database.write() as connection:
                 insert_packs(connection, self._site, [pack])
                 self._move(connection, pack, places)
+                totals.put_packs(connection, self._site)
 
     def _move(self, connection: Connection, pack: NewPack, places: list[tuple[int, int]]) -> None:
         for slot, place in enumerate(places):
@@ -184,6 +185,7 @@ def drop_packs(connection: Connection, site: int, candidates: list[int]) -> int:
         for start in range(0, len(numbers), 500):
             part = numbers[start : start + 500]
             connection.execute(delete(table).where(table.site == site, column.in_(part)))
+    totals.put_packs(connection, site)
     return len(gone)
 
 

@@ -80,6 +80,13 @@ def count(connection: Connection, reader: Reader, site: int) -> Count:
     return Count(writes, n_captures, len(urls), int(blocks or 0), original, exact, int(block or 0))
 
 
+def put_packs(connection: Connection, site: int) -> None:
+    """Put right what a site's totals say of its packs, in the transaction that changes these."""
+    packs = select(func.coalesce(func.sum(Pack.blocks), 0)).where(Pack.site == site).scalar_subquery()
+    size = select(func.coalesce(func.sum(Pack.raw + Pack.recipes), 0)).where(Pack.site == site).scalar_subquery()
+    connection.execute(update(Site).where(Site.id == site).values(writes=Site.writes + 1, blocks=packs, block=size))
+
+
 def put(connection: Connection, site: int, counted: Count) -> bool:
     """Write totals, unless the site was written to since they were counted; a site without captures loses its row."""
     where = (Site.id == site, Site.writes == counted.writes)
