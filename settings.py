@@ -114,8 +114,9 @@ class Settings:
         low=1,
     )
     max_record_bytes: int = _option(
-        256 * _MiB,
-        "At import larger records and files are passed over and named; the cap of a decoded body there.",
+        128 * _MiB,
+        "At import larger records and files are passed over and named; the cap of a decoded body there. A page takes "
+        "some ten times its size in memory while it is stored.",
         low=1,
     )
     memory_bytes: int = _option(128 * _MiB, "Memory for hot pages, answered without the database.")

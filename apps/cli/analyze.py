@@ -1,40 +1,16 @@
 """pagemason analyze"""
 
-from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from apps.cli.common import human, json_option, print_json, printable, progress, table, with_settings
 from blocks.model import Capture
-from blocks.site import site_of
 from settings import Settings
-from store.building import Builder
-from store.known import Known
-from store.models import PRIVATE
-from store.packs import decode
 
-
-@dataclass(slots=True)
-class Amount:
-    """What captures of one site would take: bytes of bodies, of distinct ones, of blocks and recipes, compressed."""
-
-    captures: int = 0
-    original: int = 0
-    exact: int = 0
-    block: int = 0
-    packed: int = 0
-
-    def add(self, other: "Amount") -> None:
-        """Add another's figures."""
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-
-ROW_BYTES = 45
-"""What a capture costs in the database beside its pack, about (docs/format.md)."""
+if TYPE_CHECKING:
+    from apps.analyzing import Amount
 
 
 @click.command()
@@ -47,21 +23,22 @@ def command(path: Path, settings: Settings, as_json: bool) -> None:
     original: decoded bodies. exact: identical bodies once. block: uncompressed bytes of the distinct blocks, and
     recipes. packed: compressed as on arrival, with what a row costs; `compact` takes it down further.
     """
+    from apps.analyzing import Amount, Analysis
     from apps.warc.messages import Limits
     from apps.warc.sources import Position, entries, size_of
 
     limits = Limits(settings.max_record_bytes, settings.max_decoded_ratio)
     position = Position(size_of([path]))
-    building = _Sites(settings)
+    analysis = Analysis(settings.site_of)
     skipped = 0
     with progress("analyzing", position.total) as bar:
         for entry in entries([path], limits, position):
             if isinstance(entry, Capture):
-                building.add(entry)
+                analysis.add(entry)
             else:
                 skipped += 1
             bar(position.done, "")
-    sites = building.finish()
+    sites = analysis.finish()
     total = Amount()
     for amount in sites.values():
         total.add(amount)
@@ -77,52 +54,12 @@ def command(path: Path, settings: Settings, as_json: bool) -> None:
         click.echo(f"{skipped} other records passed over")
 
 
-class _Sites:
-    """Builds packs as the store would, counts them, and lets go of them."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._mapping = settings.site_of
-        self._builders: dict[str, Builder] = {}
-        self._amounts: dict[str, Amount] = {}
-        self._bodies: dict[int, bytes] = {}
-        """Large bodies that are no pages, as packed: builders do not keep them."""
-        self._numbers = count(1)
-
-    def add(self, capture: Capture) -> None:
-        site = site_of(capture.url, self._mapping)
-        if site not in self._builders:
-            self._amounts[site] = Amount()
-            self._builders[site] = Builder(Known(len(self._builders), site, self._load), self._numbers)
-        self._builders[site].add(capture)
-        self._count(site)
-
-    def _count(self, site: str) -> None:
-        amount = self._amounts[site]
-        builder = self._builders[site]
-        for pack in builder.take():
-            if pack.id not in builder.known.raws and pack.kind != PRIVATE:
-                self._bodies[pack.id] = pack.body
-            n = len(pack.captures)
-            packed = len(pack.head) + len(pack.body) + ROW_BYTES * n
-            amount.add(Amount(n, sum(pack.sizes), pack.exact, pack.raw + pack.recipes, packed))
-
-    def _load(self, pack: int) -> bytes:
-        return decode(self._bodies[pack])
-
-    def finish(self) -> dict[str, Amount]:
-        """Close all packs and return the amounts by site."""
-        for site, builder in self._builders.items():
-            builder.flush()
-            self._count(site)
-        return self._amounts
-
-
-def _figures(amount: Amount) -> dict[str, Any]:
+def _figures(amount: "Amount") -> dict[str, Any]:
     figures = {name: getattr(amount, name) for name in ("original", "exact", "block", "packed")}
     return {"captures": amount.captures, "bytes": figures}
 
 
-def _row(name: str, amount: Amount) -> tuple[str, ...]:
+def _row(name: str, amount: "Amount") -> tuple[str, ...]:
     saved = f"{1 - amount.packed / amount.original:.0%}" if amount.original else "-"
     sizes = (amount.original, amount.exact, amount.block, amount.packed)
     return (name, f"{amount.captures:,}", *map(human, sizes), saved)

@@ -66,14 +66,13 @@ class _Report:
     """Prints what the import comes by. The count goes where it disturbs nobody: to standard error beside JSON."""
 
     def __init__(self, as_json: bool) -> None:
-        self._to_stderr = as_json
-        self._silent = sys.stderr.isatty()
+        self._stream = sys.stderr if as_json else sys.stdout
         self._acknowledged = 0
         self._notes = 0
 
     def committed(self, tally: "Tally") -> None:
-        if tally.captures > self._acknowledged and not self._silent:
-            print(f"{tally.captures} acknowledged", file=sys.stderr if self._to_stderr else sys.stdout, flush=True)
+        if tally.captures > self._acknowledged and not self._stream.isatty():
+            print(f"{tally.captures} acknowledged", file=self._stream, flush=True)
         self._acknowledged = tally.captures
 
     def noted(self, note: "Note") -> None:
