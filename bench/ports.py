@@ -10,7 +10,7 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def wait_for(port: int, timeout_seconds: float = 60) -> None:
+def wait_for(port: int, timeout_seconds: float = 180) -> None:
     """Wait until somebody listens on a port. OSError when nobody does in time."""
     deadline = time.monotonic() + timeout_seconds
     while True:
