@@ -14,6 +14,8 @@ from store.base import Record, Store
 
 Command = Callable[..., Any]
 
+MOST_NOTES = 200
+
 
 class Failure(click.ClickException):
     """The command could not do what was asked; the message is one sentence. Exit code 1."""
@@ -122,6 +124,22 @@ def table(rows: list[tuple[str, ...]], right: frozenset[int] | set[int] = frozen
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(cells).rstrip()
+
+
+@contextmanager
+def notes_printed() -> Iterator[Callable[[object], None]]:
+    """Give a function that prints a note about what was read to standard error; the first MOST_NOTES of them."""
+    n = 0
+
+    def note(what: object) -> None:
+        nonlocal n
+        n += 1
+        if n <= MOST_NOTES:
+            print("pagemason:", printable(str(what)), file=sys.stderr, flush=True)
+
+    yield note
+    if n > MOST_NOTES:
+        print(f"pagemason: and {n - MOST_NOTES} more of this kind", file=sys.stderr)
 
 
 @contextmanager

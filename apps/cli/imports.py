@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from apps.cli.common import human, json_option, opened, print_json, printable, progress, with_settings
+from apps.cli.common import human, json_option, notes_printed, opened, print_json, progress, with_settings
 from settings import Settings
 from store.base import Store
 
 if TYPE_CHECKING:
-    from apps.warc.entries import Note
     from apps.warc.importing import Tally
-
-MOST_NOTES = 200
 
 
 @click.command("import")
@@ -39,6 +36,7 @@ def command(paths: tuple[Path, ...], settings: Settings, as_json: bool) -> int:
     with ExitStack() as stack:
         bar = stack.enter_context(progress("importing", position.total))
         report = _Report(as_json)
+        notes = stack.enter_context(notes_printed())
 
         def committed(tally: "Tally") -> None:
             bar(position.done, f"{tally.captures} captures")
@@ -51,9 +49,8 @@ def command(paths: tuple[Path, ...], settings: Settings, as_json: bool) -> int:
                 stores.append(stack.enter_context(opened(settings, create=True)))
             return stores[0]
 
-        tally = import_entries(entries(paths, limits, position), store, committed=committed, noted=report.noted)
+        tally = import_entries(entries(paths, limits, position), store, committed=committed, noted=notes)
     seconds = time.monotonic() - start
-    report.close()
     if as_json:
         print_json({"captures": tally.captures, "skipped": tally.skipped, "seconds": round(seconds, 3)})
     else:
@@ -63,23 +60,14 @@ def command(paths: tuple[Path, ...], settings: Settings, as_json: bool) -> int:
 
 
 class _Report:
-    """Prints what the import comes by. The count goes where it disturbs nobody: to standard error beside JSON."""
+    """Prints the count of what is acknowledged: to standard output, beside JSON to standard error; not on a terminal,
+    which has the progress bar."""
 
     def __init__(self, as_json: bool) -> None:
         self._stream = sys.stderr if as_json else sys.stdout
         self._acknowledged = 0
-        self._notes = 0
 
     def committed(self, tally: "Tally") -> None:
         if tally.captures > self._acknowledged and not self._stream.isatty():
             print(f"{tally.captures} acknowledged", file=self._stream, flush=True)
         self._acknowledged = tally.captures
-
-    def noted(self, note: "Note") -> None:
-        self._notes += 1
-        if self._notes <= MOST_NOTES:
-            print("pagemason:", printable(str(note)), file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        if self._notes > MOST_NOTES:
-            print(f"pagemason: and {self._notes - MOST_NOTES} more of this kind", file=sys.stderr)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.apps.conftest import Invoke, html
+from tests.apps.conftest import FOUR, Invoke, html
 from tests.apps.warc.samples import packed, record
 
 Ask = Callable[..., Any]
@@ -38,3 +38,10 @@ def test_a_table_for_people(home: Path, pm: Invoke) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines()[-1].startswith("total")
     assert pm("analyze", home / "none.warc.gz")[0] == 2
+
+
+def test_what_is_cut_off_is_named(home: Path, pm: Invoke) -> None:
+    (home / "cut.warc.gz").write_bytes(FOUR[:-20])
+    code, _, err = pm("analyze", home / "cut.warc.gz")
+    assert code == 1
+    assert "the gzip member is cut off" in err
