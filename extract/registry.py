@@ -17,7 +17,8 @@ class Method(NamedTuple):
     where: str
     """`module:class`, imported when first asked for."""
     needs: str
-    """`page`: judges a page alone; `class`: wants several pages of one class."""
+    """`page`: judges a page alone; `class`: wants several pages of one class; `site`: judges a page alone, and better
+    with others of its site."""
     extra: str
     """The optional extra of the distribution that it needs, or an empty string."""
     summary: str
@@ -25,7 +26,7 @@ class Method(NamedTuple):
 
 
 _ROWS = """
-Pagemason          | extractor | pagemason:Pagemason        | page  |        | site evidence and the page's own, the default | Pagemason
+Pagemason          | extractor | pagemason:Pagemason        | site  |        | site evidence and the page's own, the default | Pagemason
 ContentExtractor   | extractor | content:ContentExtractor   | class |        | blocks with a similar one on few pages of the class (IBDF) | Debnath et al. 2005
 FeatureExtractor   | extractor | feature:FeatureExtractor   | page  |        | the one block with most of the desired features | Debnath et al. 2005
 K-FeatureExtractor | extractor | feature:KFeatureExtractor  | page  |        | the high cluster of blocks with the desired features | Debnath et al. 2005

@@ -22,6 +22,7 @@ COMMANDS = {
     "compact": "apps.cli.compact",
     "gc": "apps.cli.collect",
     "extract": "apps.cli.extract_cmd",
+    "train": "apps.cli.train_cmd",
     "methods": "apps.cli.methods_cmd",
     "experiment": "experiments.command",
     "init": "apps.cli.init",
