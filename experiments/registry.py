@@ -26,6 +26,8 @@ EXPERIMENTS = {
         Experiment("paper", "experiments.debnath:paper", "Debnath et al. 2005: tables 2, 3, 6, figures 7 to 10"),
         Experiment("entropy", "experiments.linho:entropy", "Lin, Ho 2002: figures 5 to 7, table 2"),
         Experiment("mountain", "experiments.mountainmodel:mountain", "Bing et al. 2008: figures 3 to 8"),
+        Experiment("retrieval", "experiments.retrieval:retrieval", "Cai et al. 2004: block retrieval, query expansion"),
+        Experiment("compare", "experiments.compare:compare", "all extractors side by side"),
         Experiment("patterns", "experiments.keypatterns:patterns", "key patterns: table 1, figures 5 and 6"),
     )
 }

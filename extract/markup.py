@@ -8,6 +8,7 @@ What is a tag, a comment or raw text follows the HTML standard's tokenizer (sect
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from typing import NamedTuple
@@ -69,6 +70,13 @@ class Scan:
     texts: list[Text]
     ends: list[int]
 
+    def between(self, start: int, end: int) -> Iterator[Text]:
+        """Yield the texts that lie at least partly in a span."""
+        for index in range(bisect_left(self.ends, start + 1), len(self.texts)):
+            if self.texts[index].start >= end:
+                break
+            yield self.texts[index]
+
 
 def scan(source: str) -> Scan:
     """Return the tags and the visible text of a source; linear in its length, for any characters."""
@@ -109,10 +117,7 @@ def visible_text(source: str, scanned: Scan, start: int, end: int) -> str:
     'one two & three'
     """
     parts: list[str] = []
-    for index in range(bisect_left(scanned.ends, start + 1), len(scanned.texts)):
-        text = scanned.texts[index]
-        if text.start >= end:
-            break
+    for text in scanned.between(start, end):
         if not text.glued:
             parts.append(" ")
         parts.append(source[max(start, text.start) : min(end, text.end)])
