@@ -133,6 +133,7 @@ class Rewriter:
         for pack in builder.take():
             places = [waiting[id(capture)].pop(0) for capture in pack.captures]
             with self._store.database.write() as connection:
+                totals.lock(connection, self._site)
                 insert_packs(connection, self._site, [pack])
                 self._move(connection, pack, places)
                 totals.put_packs(connection, self._site)
@@ -173,6 +174,7 @@ def _tidy(connection: Connection, site: int) -> None:
 
 def drop_packs(connection: Connection, site: int, candidates: list[int]) -> int:
     """Delete those packs that hold no row and that no other pack needs; return how many."""
+    totals.lock(connection, site)
     gone = set(candidates) - live_rows(connection, site, aliases=True).keys()
     needs = connection.execute(select(Need.needs, Need.pack).where(Need.site == site)).all()
     while True:

@@ -81,10 +81,19 @@ def count(connection: Connection, reader: Reader, site: int) -> Count:
 
 
 def put_packs(connection: Connection, site: int) -> None:
-    """Put right what a site's totals say of its packs, in the transaction that changes these."""
+    """Put right what a site's totals say of its packs, in the transaction that changes these.
+
+    Such a transaction locks the site's row before it touches packs (`lock`), as one that keeps captures does: on
+    Postgres they would wait for each other otherwise.
+    """
     packs = select(func.coalesce(func.sum(Pack.blocks), 0)).where(Pack.site == site).scalar_subquery()
     size = select(func.coalesce(func.sum(Pack.raw + Pack.recipes), 0)).where(Pack.site == site).scalar_subquery()
-    connection.execute(update(Site).where(Site.id == site).values(writes=Site.writes + 1, blocks=packs, block=size))
+    connection.execute(update(Site).where(Site.id == site).values(blocks=packs, block=size))
+
+
+def lock(connection: Connection, site: int) -> None:
+    """Let nobody else change a site's totals until the transaction ends."""
+    connection.execute(select(Site.id).where(Site.id == site).with_for_update())
 
 
 def put(connection: Connection, site: int, counted: Count) -> bool:
@@ -92,5 +101,8 @@ def put(connection: Connection, site: int, counted: Count) -> bool:
     where = (Site.id == site, Site.writes == counted.writes)
     if not counted.captures:
         return connection.execute(delete(Site).where(*where)).rowcount > 0
-    values = {name: getattr(counted, name) for name in ("captures", "pages", "blocks", "original", "exact", "block")}
-    return connection.execute(update(Site).where(*where).values(writes=Site.writes + 1, **values)).rowcount > 0
+    values = {name: getattr(counted, name) for name in ("captures", "pages", "original", "exact")}
+    done = connection.execute(update(Site).where(*where).values(writes=Site.writes + 1, **values)).rowcount > 0
+    if done:
+        put_packs(connection, site)
+    return done
