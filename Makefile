@@ -1,6 +1,6 @@
 # make install   .venv/bin/pagemason, from this checkout, with the versions in constraints.txt
 # make run       the proxy and its dashboard; ARGS="--mode offline" are passed on
-# make test      all tests, on SQLite and a real PostgreSQL; ARGS="-k warc" are passed on to pytest
+# make test      all tests, on SQLite and a real PostgreSQL; on up to 4 cores; ARGS="-k warc" are passed on to pytest
 # make check     ruff, ruff format, mypy --strict
 # make bench     our speed and size beside the peers'; CORPORA=folder of WARC files, ARGS=--quick for fewer baselines
 # make conformance   the public HTTP cache tests against our proxy; ARGS="--peers" runs squid, Varnish and nginx too
@@ -24,7 +24,7 @@ run: $(VENV)/.installed
 	@exec $(VENV)/bin/pagemason run $(ARGS)
 
 test: $(VENV)/.installed-for-tests
-	$(VENV)/bin/python -m pytest -rs $(ARGS)
+	$(VENV)/bin/python -m pytest -rs --numprocesses auto --maxprocesses 4 $(ARGS)
 
 check: $(VENV)/.installed-for-tests
 	$(VENV)/bin/ruff check .
