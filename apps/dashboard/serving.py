@@ -132,27 +132,36 @@ def _in_thread(service: "Service", sockets: Sockets) -> Iterator[None]:
 def _in_process(service: "Service", sockets: Sockets) -> Iterator[None]:
     closing = threading.Event()
     ends: list[Connection] = []
-    thread = threading.Thread(target=_supervise, args=(service, sockets, closing, ends), name="dashboard", daemon=True)
+    thread = threading.Thread(target=supervise, args=(service, sockets, closing, ends), name="dashboard", daemon=True)
     thread.start()
     try:
         yield
     finally:
         closing.set()
-        for end in ends:
-            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(end.fileno())) as pipe:
-                pipe.shutdown(socket.SHUT_RDWR)
+        hang_up(ends)
         thread.join(15)
 
 
-def _supervise(service: "Service", sockets: Sockets, closing: threading.Event, ends: list[Connection]) -> None:
+def hang_up(ends: list[Connection]) -> None:
+    """Let both sides of pipes know that nothing more will come."""
+    for end in ends:
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(end.fileno())) as pipe:
+            pipe.shutdown(socket.SHUT_RDWR)
+
+
+def supervise(service: "Service", sockets: Sockets, closing: threading.Event, ends: list[Connection]) -> None:
     """Keep a dashboard's process running and answer its questions, until `closing` is set."""
     context = multiprocessing.get_context("spawn")
-    while not closing.is_set():
+    while True:
         ours, theirs = context.Pipe()
+        ends[:] = [ours]  # before the look at `closing`: who sets it shuts the pipe that it finds here
+        if closing.is_set():
+            ours.close()
+            theirs.close()
+            return
         process = context.Process(
             target=main, args=(service.settings, theirs, sockets), name="pagemason dashboard", daemon=True
         )
-        ends[:] = [ours]
         process.start()
         theirs.close()
         with ours:
