@@ -133,7 +133,7 @@ def _blocks(
     page: Page, passages: Passages, chosen: NDArray[np.bool_], probability: Doubles
 ) -> tuple[tuple[Verdict, ...], tuple[int, ...]]:
     """Return the verdict of each block, and the passages that stand in content blocks."""
-    blocks, of_passage, size = _overlaps(page, passages)
+    blocks, of_passage, size = overlaps(page, passages)
     n = len(page)
     total = np.bincount(blocks, size, minlength=n)
     inside = np.bincount(blocks, size * chosen[of_passage], minlength=n)
@@ -150,7 +150,7 @@ def _blocks(
     return tuple(verdicts), tuple(kept.tolist())
 
 
-def _overlaps(page: Page, passages: Passages) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def overlaps(page: Page, passages: Passages) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the pairs of blocks and passages that share source characters, and how many: arrays of one length."""
     starts = np.array(page.starts, dtype=np.int64)
     begin, end = np.array(passages.start, dtype=np.int64), np.array(passages.end, dtype=np.int64)
@@ -168,6 +168,6 @@ def passages_in(page: Page, passages: Passages, content: tuple[bool, ...]) -> tu
     """Return the passages that stand, if only in part, in content blocks."""
     if not len(passages):
         return ()
-    blocks, of_passage, size = _overlaps(page, passages)
+    blocks, of_passage, size = overlaps(page, passages)
     wanted = np.array(content)[blocks] & (size > 0)
     return tuple(np.unique(of_passage[wanted]).tolist())

@@ -16,6 +16,7 @@ from extract.passages import Passages, read_passages
 from extract.protocol import Extraction, page_of
 from extract.registry import DEFAULT_METHOD, extractor
 from extract.render import POLICY, document, starts_with
+from extract.ruling import Parts, ruled
 
 MIN_CONFIDENCE = 0.35
 """Expected F1 below which the full page is shown."""
@@ -24,6 +25,8 @@ MIN_WORDS = 5
 """Content of fewer words is none."""
 
 FORMATS = tuple(MEDIA_TYPES)
+
+NOTHING = Parts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +67,20 @@ def view(
     method: str = DEFAULT_METHOD,
     full_url: str = "",
     min_confidence: float = MIN_CONFIDENCE,
+    keep: Parts = NOTHING,
+    drop: Parts = NOTHING,
 ) -> View:
     """Return the content of an HTML page in a format of FORMATS, the full page when the method is not sure.
 
     `content_type` is the response's header; `evidence` what the method prepared from other pages of the site, None
-    for no others; `full_url` where the content page links to. ValueError for an unknown method or format.
+    for no others; `full_url` where the content page links to; `keep` and `drop` the parts that somebody has decided
+    about. ValueError for an unknown method or format.
     """
     if form not in MEDIA_TYPES:
         raise ValueError(f"{form!r} is no format: one of {', '.join(MEDIA_TYPES)} expected")
     made = extractor(method)
     page = page_of(url, body, content_type)
-    extraction = made.extract(page, made.prepare(()) if evidence is None else evidence)
+    extraction = ruled(made.extract(page, made.prepare(()) if evidence is None else evidence), keep, drop)
     return view_of(extraction, form, full_url=full_url, content_type=content_type, min_confidence=min_confidence)
 
 
