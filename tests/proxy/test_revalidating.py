@@ -82,6 +82,16 @@ async def test_a_stale_page_stands_in_for_an_origin_that_is_gone_and_then_not(co
         assert (await live.get(origin.url("/never-seen"))).status == 502
 
 
+async def test_a_stale_page_stands_in_until_its_window_ends(confdir: Path, origin: Origin) -> None:
+    origin.pages["/"] = Page(b"one", {"Cache-Control": "max-age=0, stale-if-error=3", "ETag": '"1"'})
+    async with Live(confdir) as live:
+        await live.get(origin.url("/"))
+        origin.close()
+        assert (await live.get(origin.url("/"))).body == b"one"
+        await asyncio.sleep(4.1)
+        assert (await live.get(origin.url("/"))).status == 504
+
+
 async def test_stale_if_error_covers_server_errors(confdir: Path, origin: Origin) -> None:
     origin.pages["/"] = Page(b"one", {"Cache-Control": "max-age=0, stale-if-error=60", "ETag": '"1"'})
     async with Live(confdir) as live:

@@ -145,3 +145,9 @@ def hidden(served: Served, cookie: dict[str, str], name: str) -> str:
     match = re.search(rf'name="{name}" value="([^"]*)"', form)
     assert match is not None
     return match[1]
+
+
+def test_the_link_to_log_in_does_not_nest(served: Served) -> None:
+    first = served.ask("/login?then=/sites").text
+    assert "/login?then=%2Fsites" in first
+    assert "/login?then=%2Flogin" not in first
