@@ -7,8 +7,10 @@ nodes of other pages of about its size, those whose shingles overlap by MinMatch
 least ShareFactor pages is a fragment. Only maximal fragments count: what lies below a fragment's nodes is left out.
 
 The paper was known here by its citation in Debnath et al. (section 6.7, equation 8) and general knowledge; its
-thresholds are ranges, ours lie inside. Tokens are the terms of the text, the names of tags, and the content of a script
-as one; rolling Rabin fingerprints are replaced by a polynomial hash of 64 bits.
+thresholds are ranges, ours lie inside. Tokens are the terms of the text and the names of tags. The content of a script
+or style is one token of the subtrees around, so that code does not drown the text, and its own terms for itself. A page
+is no fragment of another one: document, HTML and BODY are not compared. Rolling Rabin fingerprints are replaced by a
+polynomial hash of 64 bits.
 """
 
 from bisect import bisect_left, bisect_right
@@ -43,8 +45,11 @@ SHARE_FACTOR = 2
 SIZE_RATIO = 0.8
 """Nodes are compared when the smaller has at least this share of the larger one's characters."""
 
-FORMATTING = frozenset({"a", "b", "i", "u", "em", "strong", "font", "small", "big", "span", "sub", "sup", "tt", "code"})
+FORMATTING = frozenset({"b", "i", "u", "em", "strong", "font", "small", "big", "sub", "sup", "tt", "code"})
 """Text-formatting tags: no nodes of their own."""
+
+WHOLE = frozenset({"#document", "html", "body"})
+"""The page itself: no node is a fragment that holds all of it."""
 
 MAX_NODES = 4000
 """Nodes of one page that are pooled, larger ones first: bounds what a hostile page can cost."""
@@ -82,8 +87,19 @@ def fragment_tree(page: Page) -> list[Node]:
         parent = tree.parents[node]
         lasts[parent] = max(lasts[parent], lasts[node])
     sketches = _sketches(tree, firsts, lasts, np.array(tokens, dtype=np.uint64))
+    for node, name in enumerate(tree.names):
+        if name in RAW_TEXT:
+            sketches[node] = _sketch(page.source[tree.starts[node] : tree.ends[node]])
     sizes = [end - start for start, end in zip(tree.starts, tree.ends, strict=True)]
     return _nodes(tree, sizes, sketches)
+
+
+def _sketch(code: str) -> Hashes:
+    """Return the smallest window hashes of a script's or style's own terms; of fewer than a window, of these."""
+    tokens = np.array([_digest(term) for term in terms(code)], dtype=np.uint64)
+    if len(tokens) < WINDOW:
+        return np.array([xxhash.xxh3_64_intdigest(tokens.tobytes())], dtype=np.uint64)
+    return np.unique(_windows(tokens)[: len(tokens) - WINDOW + 1])[:SKETCH]
 
 
 def _digest(text: str) -> int:
@@ -100,7 +116,7 @@ def _nodes(tree: Tree, sizes: list[int], sketches: list[Hashes]) -> list[Node]:
     chosen = [
         node
         for node, name in enumerate(tree.names)
-        if sizes[node] >= MIN_FRAGMENT and name != TEXT and name not in FORMATTING and len(sketches[node])
+        if sizes[node] >= MIN_FRAGMENT and name != TEXT and name not in FORMATTING | WHOLE and len(sketches[node])
     ]
     if len(chosen) > MAX_NODES:
         chosen = sorted(sorted(chosen, key=lambda node: -sizes[node])[:MAX_NODES])

@@ -39,14 +39,25 @@ def test_a_sketch_from_the_children_is_that_of_all_windows() -> None:
     page = page_of(
         "", f"<div>{' '.join(words[:25])}<p>{' '.join(words[25:50])}</p>{' '.join(words[50:])}</div>".encode()
     )
-    tokens = ["#document", "div", *words[:25], "p", *words[25:50], *words[50:]]
+    tokens = ["div", *words[:25], "p", *words[25:50], *words[50:]]
     hashes = _windows(np.array([_digest(token) for token in tokens], dtype=np.uint64))
     expected = sorted(hashes[: len(tokens) - WINDOW + 1].tolist())[:SKETCH]
     assert fragment_tree(page)[0].shingles == frozenset(expected)
 
 
 def test_formatting_tags_are_no_nodes() -> None:
-    assert set(tree_of(f"<p><b>{TEXT}</b> <i>and {TEXT}</i>")) == {"#document", "p"}
+    assert set(tree_of(f"<p><b>{TEXT}</b> <i>and {TEXT}</i>")) == {"p"}
+
+
+def test_a_page_is_no_fragment_and_a_link_is_one() -> None:
+    assert set(tree_of(f"<html><body><a href='/'>{TEXT}</a>")) == {"a"}
+
+
+def test_a_script_is_one_token_of_what_is_around_it_and_many_of_its_own() -> None:
+    found = tree_of(f"<div><p>{TEXT}<script>{' '.join(WORDS[60:])}</script></div>")
+    again = tree_of(f"<div><p>{TEXT}<script>{' '.join(WORDS[60:199])} other</script></div>")
+    assert resemblance(found["script"], again["script"]) > 0.8
+    assert resemblance(found["div"], again["div"]) > 0.6
 
 
 def pages(*bodies: str) -> list[Page]:
