@@ -3,23 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from experiments.datasets import DataSet, Sample
+from experiments.debnath_claims import claims
 from experiments.debnath_costs import accuracy, few_pages, storage, text_index, times
 from experiments.judged import agreement, false_positive_kinds
-from experiments.metrics import Counts, total
 from experiments.printed import TABLE_2, TABLE_3, TABLE_6
 from experiments.report import Cell, Report, Section, Table
-from experiments.runs import (
-    CLAIMS_HEAD,
-    Context,
-    Run,
-    claim,
-    classes_of,
-    layout_of,
-    report_of,
-    run,
-    scores_table,
-    triple,
-)
+from experiments.runs import Context, Run, classes_of, report_of, run, scores_table
 
 METHODS = ("InfoDiscoverer", "ContentExtractor", "FeatureExtractor", "K-FeatureExtractor")
 Classes = Mapping[str, Sequence[Sample]]
@@ -32,7 +21,7 @@ def paper(data: Sequence[DataSet], context: Context) -> Report:
         raise ValueError(f"no site and year with {context.min_pages} pages: these experiments compare pages of a class")
     labelled = {name: samples for name, samples in classes.items() if samples[0].truth is not None}
     runs = _all_runs(labelled, context)
-    sections = [_claims(labelled, runs), *_tables(data, labelled, runs), *_kinds(data)] if labelled else []
+    sections = [claims(labelled, runs), *_tables(data, labelled, runs), *_kinds(data)] if labelled else []
     largest = max(classes.values(), key=len)
     sections += [times(largest, context), storage(classes, context)]
     if labelled:
@@ -126,99 +115,3 @@ def _only(runs: Mapping[str, list[Run]], which: slice) -> dict[str, list[Run]]:
 def _printed(name: str, title: str, rows: Mapping[str, tuple[float, ...]], methods: Sequence[str]) -> Table:
     head = ("site", *(f"{measure} of {method}" for method in methods for measure in ("b-Prec", "b-Recall", "b-F")))
     return Table(name, title, head, [(site, *values) for site, values in rows.items()])
-
-
-def _claims(labelled: Classes, runs: Mapping[str, list[Run]]) -> Section:
-    """Return what the paper claims of Table 2, 3 and 6, and whether it holds here."""
-    layouts = {name: layout_of(samples) for name, samples in labelled.items()}
-    text = {name: each for name, each in runs.items() if isinstance(labelled[name][0].truth, str)} or dict(runs)
-    rows = [_precision_claim(text, 1, "CE"), _precision_claim(text, 3, "K-FE"), *_shingling_claims(text)]
-    rows += [_winner_claim(labelled, text)]
-    tables = {name: each for name, each in text.items() if layouts[name] == "TABLE"}
-    if tables:
-        rows.append(_layout_claim(tables))
-    by_layout = [
-        (name, layouts[name], *triple(each[1].total), *triple(each[0].total)) for name, each in sorted(text.items())
-    ]
-    head = (
-        "site",
-        "layout",
-        "b-Prec of CE",
-        "b-Recall of CE",
-        "b-F of CE",
-        "b-Prec of LH",
-        "b-Recall of LH",
-        "b-F of LH",
-    )
-    return Section(
-        "What the paper claims, and what we found",
-        (),
-        [
-            Table("claims", "Claims", CLAIMS_HEAD, list(rows)),
-            Table("layouts", "CE and LH by layout: TABLE where most text stands in tables", head, by_layout),
-        ],
-    )
-
-
-def _precision_claim(runs: Mapping[str, list[Run]], at: int, name: str) -> tuple[str, str, str, str]:
-    wins = [site for site, each in runs.items() if each[at].total.precision > each[0].total.precision]
-    lost = sorted(set(runs) - set(wins))
-    ours, theirs = (total(each[place].total for each in runs.values()).precision for place in (at, 0))
-    return claim(
-        f"{name} beats LH in b-precision",
-        ours > theirs,
-        f"{ours:.3f} against {theirs:.3f} over all blocks; better on {len(wins)} of {len(runs)} sites"
-        + (f", not on {', '.join(lost)}" if lost else ""),
-        "LH drops a block of mixed terms that CE keeps because it stands on one page only",
-    )
-
-
-def _shingling_claims(runs: Mapping[str, list[Run]]) -> list[tuple[str, str, str, str]]:
-    ours, theirs = (total(each[at].total for each in runs.values()).f_measure for at in (1, 4))
-    seconds = [sum(each[at].seconds for each in runs.values()) for at in (1, 4)]
-    return [
-        claim(
-            "CE is within 0.02 of Shingling's b-F-measure",
-            ours >= theirs - 0.02,
-            f"{ours:.3f} against {theirs:.3f} over all blocks",
-            "a shared fragment takes everything in it, small varying blocks too; CE judges each block alone",
-        ),
-        claim(
-            "CE is at least 3 times as fast as Shingling",
-            seconds[1] >= 3 * seconds[0],
-            f"{seconds[0]:.1f} s against {seconds[1]:.1f} s, {seconds[1] / seconds[0]:.1f} times",
-        ),
-    ]
-
-
-def _winner_claim(labelled: Classes, runs: Mapping[str, list[Run]]) -> tuple[str, str, str, str]:
-    """FE's single winner fails on pages of several content blocks, K-FE does not: on atomic blocks."""
-    counts = {5: Counts(), 6: Counts()}
-    n_pages = 0
-    for name, each in runs.items():
-        for number, sample in enumerate(labelled[name]):
-            if sum(bool(label) for label in sample.labels) > 1:
-                n_pages += 1
-                for at in counts:
-                    counts[at] += each[at].counts[number]
-    several, single = counts[5].recall, counts[6].recall
-    return claim(
-        "FE's single winner fails on pages of several content blocks, K-FE does not",
-        several > 3 * single,
-        f"b-recall on the {n_pages} pages with several content blocks, atomic blocks: {single:.3f} and {several:.3f}",
-    )
-
-
-def _layout_claim(runs: Mapping[str, list[Run]]) -> tuple[str, str, str, str]:
-    counts = total(each[1].total for each in runs.values())
-    mean_recall = sum(each[1].total.recall for each in runs.values()) / len(runs)
-    mean_f = sum(each[1].total.f_measure for each in runs.values()) / len(runs)
-    sites = [(name, each[1].total) for name, each in sorted(runs.items())]
-    low = [f"{name} {c.recall:.2f}/{c.f_measure:.2f}" for name, c in sites if c.recall < 0.95 or c.f_measure < 0.75]
-    return claim(
-        "on layouts of tables CE has b-recall of 0.95 and b-F of 0.75 at least",
-        counts.recall >= 0.95 and counts.f_measure >= 0.75,
-        f"b-recall {counts.recall:.3f}, b-F {counts.f_measure:.3f} over all blocks; means of the {len(runs)} sites "
-        f"{mean_recall:.3f} and {mean_f:.3f}" + (f"; below on {', '.join(low)} (b-recall/b-F)" if low else ""),
-        "articles that stand on two pages of a class, and captions, dates and related links that the truth leaves out",
-    )

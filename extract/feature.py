@@ -10,6 +10,7 @@ out otherwise than by tables, the innermost container. `level="block"` takes the
 
 Departures: where no block wins, all blocks with some of the desired features stand in the basket; the paper does not
 say. Script is no feature of a text block's rivals unless it is desired: hidden code does not make a text less of one.
+Nor is the table tag where blocks are tables: each has exactly one, its own.
 """
 
 from abc import ABC, abstractmethod
@@ -166,6 +167,8 @@ class _Features(ABC):
         """Return the features of the page's units."""
         counts = feature_counts(block_vectors(page.pieces, page.encoding).counts)
         counts["text"] *= [bool(text) for text in page.texts]  # a title, a NOSCRIPT is no text to be seen
+        if self.level == "table" and "table" not in self.features:
+            counts["table"][:] = 0
         return {name: np.bincount(units, column).astype(np.float64) for name, column in counts.items()}
 
     def _units(self, page: Page) -> NDArray[np.int64]:

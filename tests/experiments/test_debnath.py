@@ -75,13 +75,25 @@ def test_the_claims_say_whether_they_hold(folder: Path) -> None:
     )
 
 
+def test_the_claims_are_told_site_by_site(folder: Path) -> None:
+    (row,) = rows(folder / "tables", "claims-by-site")
+    assert (row["site"], row["layout"]) == ("daily.test 2010", "DIV")
+    table = rows(folder / "tables", "table2")[0]
+    assert float(row["b-Prec, CE less LH"]) == pytest.approx(
+        float(table["b-Prec of CE"]) - float(table["b-Prec of LH"])
+    )
+    assert bool(row["where not, and why"]) == any(
+        float(row[key]) <= 0 for key in ("b-Prec, CE less LH", "b-Prec, K-FE less LH")
+    )
+
+
 def test_the_same_data_give_the_same_numbers(tmp_path: Path) -> None:
     data = [load(corpus_of(tmp_path))]
     tables = [
         [item for section in paper(data, SMALL).sections for item in section.items if isinstance(item, Table)]
         for _ in range(2)
     ]
-    timed = {"times", "claims"}
+    timed = {"times", "claims", "claims-by-site"}
     for first, second in zip(*tables, strict=True):
         assert first == second or first.name in timed
 
