@@ -25,8 +25,12 @@ Fields = list[tuple[bytes, bytes]]
 @contextmanager
 def whole_or_nothing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file that takes the place of `path` when all has been written to it, and vanishes when an error comes
-    first."""
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+    first. OSError names `path`."""
+    try:
+        file = NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
+    except OSError as exc:
+        raise OSError(exc.errno, exc.strerror, str(path)) from exc
+    with file:
         try:
             yield file
             file.flush()

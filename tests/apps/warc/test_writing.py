@@ -138,3 +138,10 @@ def test_any_capture_survives_export_and_import(
 
 def test_notes_name_their_kind() -> None:
     assert str(Note(Kind.SKIPPED, "a.warc: byte 3", "is gone")) == "a.warc: byte 3: is gone"
+
+
+def test_a_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "absent" / "x.warc.gz"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_warc(path, [], software="test/1", now=0)
+    assert caught.value.filename == str(path)
