@@ -59,5 +59,5 @@ $(VENV)/.installed: $(LOCKED) | $(VENV)/bin/python
 
 $(VENV)/.installed-for-tests: $(LOCKED) | $(VENV)/bin/python
 	@echo "Installing Pagemason and what its tests need into $(VENV) ..."
-	@$(PIP) --editable '.[dev,experiments]'
+	@$(PIP) --editable '.[dev,experiments,ray]'
 	@touch $(VENV)/.installed $@

@@ -22,6 +22,7 @@ COMMANDS = {
     "compact": "apps.cli.compact",
     "gc": "apps.cli.collect",
     "extract": "apps.cli.extract_cmd",
+    "batch": "apps.cli.batch",
     "train": "apps.cli.train_cmd",
     "methods": "apps.cli.methods_cmd",
     "experiment": "experiments.command",

@@ -90,9 +90,15 @@ def commands_md() -> str:
     for name in COMMANDS:
         command = pagemason.get_command(context, name)
         assert command is not None
-        inner = click.Context(command, info_name=name, parent=context)
-        parts.append("\n".join([f"## {name}", "", *_usage(command, inner), *_options(command, inner)]))
+        parts.extend(_sections(command, click.Context(command, info_name=name, parent=context), name))
     return "\n".join(parts)
+
+
+def _sections(command: click.Command, context: click.Context, name: str) -> Iterator[str]:
+    """Yield what is written about a command, and about those that it is a group of."""
+    yield "\n".join([f"## {name}", "", *_usage(command, context), *_options(command, context)])
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from _sections(inner, click.Context(inner, info_name=inner.name, parent=context), f"{name} {inner.name}")
 
 
 def _usage(command: click.Command, context: click.Context) -> Iterator[str]:

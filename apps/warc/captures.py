@@ -9,6 +9,7 @@ from apps.warc.dates import format_date, parse_date
 from apps.warc.entries import Entry, Kind, Names, Note, Revisit
 from apps.warc.messages import Limits, Message, decoded_body, parse_message
 from apps.warc.reading import Damage, WarcRecord, records
+from apps.warc.unpacking import Place
 from blocks.model import Capture
 
 MADE_DATE = "Pagemason-Date"
@@ -35,27 +36,48 @@ def uri_of(value: bytes) -> str:
 
 
 def warc_entries(path: Path, limits: Limits, reached: Callable[[int], None]) -> Iterator[Entry]:
-    """Yield what a WARC file holds, in order; `reached` is told the offset of each record in the file. OSError when
+    """Yield what a WARC file holds, in order; `reached` is told the offset of each entry in the file. OSError when
     it cannot be read."""
-    dates = _Dates(path, limits.max_bytes)
+    for place, entry in placed_entries(lambda: _records(path, limits), str(path), _changed(path), limits):
+        reached(place.offset)
+        yield entry
+
+
+def placed_entries(
+    read: Callable[[], Iterator[WarcRecord | Damage]], name: str, otherwise: Callable[[], int], limits: Limits
+) -> Iterator[tuple[Place, Entry]]:
+    """Yield what records hold, in order, and where each is.
+
+    `read` gives the records, again when a page has no date; `otherwise` the time of pages among which none has one;
+    `name` is what notes call the source.
+    """
+    dates = _Dates(read, otherwise)
     names = Names()
     ordinal = 0
+    for found in read():
+        where = f"{name}: {found.place}"
+        if isinstance(found, Damage):
+            yield found.place, Note(Kind.DAMAGED, where, found.what)
+        elif found.kind in _PAGES:
+            written = text_of(found.field("WARC-Date"))
+            time = _time(found)
+            entry = _entry(found, where, dates.nearest(ordinal) if time is None else time, written, limits)
+            ordinal += 1
+            if entry is None:
+                continue
+            yield found.place, _named(entry, names)
+            if time is None and not isinstance(entry, Note):
+                what = f"WARC-Date {written!r} is no date: {dates.why(ordinal - 1)}"
+                yield found.place, Note(Kind.DATED, where, what)
+
+
+def _records(path: Path, limits: Limits) -> Iterator[WarcRecord | Damage]:
     with path.open("rb") as file:
-        for found in records(file, limits.max_bytes):
-            where = f"{path}: {found.place}"
-            reached(found.place.offset)
-            if isinstance(found, Damage):
-                yield Note(Kind.DAMAGED, where, found.what)
-            elif found.kind in _PAGES:
-                written = text_of(found.field("WARC-Date"))
-                time = _time(found)
-                entry = _entry(found, where, dates.nearest(ordinal) if time is None else time, written, limits)
-                ordinal += 1
-                if entry is None:
-                    continue
-                yield _named(entry, names)
-                if time is None and not isinstance(entry, Note):
-                    yield Note(Kind.DATED, where, f"WARC-Date {written!r} is no date: {dates.why(ordinal - 1)}")
+        yield from records(file, limits.max_bytes)
+
+
+def _changed(path: Path) -> Callable[[], int]:
+    return lambda: int(path.stat().st_mtime) * 1_000_000
 
 
 def _time(record: WarcRecord) -> int | None:
@@ -75,15 +97,15 @@ def _named(entry: Entry, names: Names) -> Entry:
 class _Dates:
     """The times of a file's pages, read in a pass of their own when one page has none: the nearest may come later."""
 
-    path: Path
-    max_bytes: int
+    read: Callable[[], Iterator[WarcRecord | Damage]]
+    otherwise: Callable[[], int]
     times: list[int] | None = None
     ordinals: list[int] | None = None
 
     def nearest(self, ordinal: int) -> int:
         """Return the time of the nearest page that has one (the one before, of two), else when the file was changed."""
         at = self._at(ordinal)
-        return int(self.path.stat().st_mtime) * 1_000_000 if at is None else (self.times or [])[at]
+        return self.otherwise() if at is None else (self.times or [])[at]
 
     def why(self, ordinal: int) -> str:
         """Return in words where `nearest` has its answer from."""
@@ -100,13 +122,12 @@ class _Dates:
 
     def _read(self) -> None:
         self.times, self.ordinals = [], []
-        with self.path.open("rb") as file:
-            pages = (r for r in records(file, self.max_bytes) if isinstance(r, WarcRecord) and r.kind in _PAGES)
-            for ordinal, record in enumerate(pages):
-                time = _time(record)
-                if time is not None:
-                    self.times.append(time)
-                    self.ordinals.append(ordinal)
+        pages = (r for r in self.read() if isinstance(r, WarcRecord) and r.kind in _PAGES)
+        for ordinal, record in enumerate(pages):
+            time = _time(record)
+            if time is not None:
+                self.times.append(time)
+                self.ordinals.append(ordinal)
 
 
 def _entry(record: WarcRecord, where: str, time: int, written: str, limits: Limits) -> Entry | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from apps.warc.unpacking import VERSION, Damaged, Place, Unpacker
@@ -37,10 +37,11 @@ class WarcRecord:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Bytes of a file that are no whole record: from where, and what is wrong."""
+    """Bytes of a file that are no whole record: from where, and what is wrong; `cut` when they just end too early."""
 
     place: Place
     what: str
+    cut: bool = field(default=False, compare=False)
 
 
 def field_of(fields: Fields, name: str) -> bytes:
@@ -83,7 +84,7 @@ def records(file: BinaryIO, max_bytes: int) -> Iterator[WarcRecord | Damage]:
             start = unpacker.place
             found = _record(unpacker, start, max_bytes)
         except Damaged as damaged:
-            yield Damage(damaged.place, damaged.what)
+            yield Damage(damaged.place, damaged.what, damaged.cut)
             if not _resume(unpacker, start, damaged, rewinds > 0):
                 return
             rewinds -= 1

@@ -141,7 +141,7 @@ class Unpacker:
 
     def next_member(self, after: Place) -> bool:
         """Go on at the next gzip member that begins with a record; False when there is none."""
-        found = self._find_member(after.offset + 1)
+        found = self.member_at(after.offset + 1)
         if found is not None:
             self._restart(found)
         return found is not None
@@ -166,7 +166,8 @@ class Unpacker:
         self.drop(found.start() + 1)
         return True
 
-    def _find_member(self, start: int) -> int | None:
+    def member_at(self, start: int) -> int | None:
+        """Return where the next gzip member that begins with a record begins, at this offset or after it."""
         self._file.seek(start)
         window = b""
         while piece := self._file.read(_PIECE):
