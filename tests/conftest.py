@@ -14,6 +14,13 @@ CORPORA = Path(
 )
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name long or unprintable bytes by their argument: compressed ones may differ from process to process."""
+    if isinstance(val, bytes) and (len(val) > 60 or not val.decode("latin-1").replace("\r\n", "").isprintable()):
+        return argname
+    return None
+
+
 @pytest.fixture(scope="session")
 def corpora() -> Path:
     """The folder of real pages, where there is one."""

@@ -41,14 +41,18 @@ def chunked(body: bytes) -> bytes:
     ("fields", "coded", "coding"),
     [
         (b"", BODY, ""),
-        (b"Content-Encoding: gzip\r\n", gzip.compress(BODY), "gzip"),
-        (b"content-encoding: x-gzip\r\n", gzip.compress(BODY), "gzip"),
+        (b"Content-Encoding: gzip\r\n", gzip.compress(BODY, mtime=0), "gzip"),
+        (b"content-encoding: x-gzip\r\n", gzip.compress(BODY, mtime=0), "gzip"),
         (b"Content-Encoding: deflate\r\n", zlib.compress(BODY), "deflate"),
         (b"Content-Encoding: br\r\n", brotli.compress(BODY), "br"),
         (b"Content-Encoding: zstd\r\n", zstandard.compress(BODY), "zstd"),
-        (b"Content-Encoding: br\r\nContent-Encoding: gzip\r\n", gzip.compress(brotli.compress(BODY)), "br, gzip"),
+        (
+            b"Content-Encoding: br\r\nContent-Encoding: gzip\r\n",
+            gzip.compress(brotli.compress(BODY), mtime=0),
+            "br, gzip",
+        ),
         (b"Transfer-Encoding: chunked\r\n", chunked(BODY), ""),
-        (b"Content-Encoding: gzip\r\nTransfer-Encoding: Chunked\r\n", chunked(gzip.compress(BODY)), "gzip"),
+        (b"Content-Encoding: gzip\r\nTransfer-Encoding: Chunked\r\n", chunked(gzip.compress(BODY, mtime=0)), "gzip"),
         (b"Transfer-Encoding: chunked\r\n", BODY, ""),
     ],
 )
