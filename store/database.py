@@ -36,7 +36,10 @@ EMPTY_BYTES = {"sqlite": 48 << 10, "postgresql": 160 << 10}
 
 _BUSY_STATES = ("55P03", "40P01", "57014")
 
-_OUR_TABLES = frozenset({"meta", "site", "pack", "need", "capture", "freshening"})
+_FIRST_TABLES = frozenset({"meta", "site", "pack", "need", "capture", "freshening"})
+"""Those of the oldest store that can be opened."""
+
+_OUR_TABLES = _FIRST_TABLES | {"fingerprint"}
 
 
 class Database:
@@ -86,7 +89,7 @@ class Database:
                     raise NotAStore(f"{self.name}: a database of another program, a Pagemason store expected")
             if not tables:
                 return ""
-            if "alembic_version" not in tables or not tables >= _OUR_TABLES:
+            if "alembic_version" not in tables or not tables >= _FIRST_TABLES:
                 raise NotAStore(f"{self.name}: a database of another program, a Pagemason store expected")
             revision = connection.execute(text("select version_num from alembic_version")).scalar()
             marked = connection.execute(text("select value from meta where name = 'store'")).scalar()

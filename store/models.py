@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, ForeignKeyConstraint, Integer, LargeBinary, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 """The newest migration: `alembic_version` of a store that this program writes."""
 
 FORMAT = "1"
@@ -93,3 +93,16 @@ class FresheningRow(Base):
     site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     data: Mapped[bytes]
+
+
+class FingerprintRow(Base):
+    __tablename__ = "fingerprint"
+
+    site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    pack: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    data: Mapped[bytes]
+
+    __table_args__ = (
+        ForeignKeyConstraint(["site", "pack"], ["pack.site", "pack.id"], name="fingerprint_pack"),
+        {"sqlite_with_rowid": False},
+    )
