@@ -110,8 +110,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Captures that may have a text in common with what was asked for, one of each site in turn, newest first; and
-    how many captures were not looked at, because the question would take too long."""
+    """Captures that may have a text in common with what was asked for: of each site in turn the one with most such
+    texts, among equals the newest. `n_unread` is how many captures more there are that were not looked at, because
+    that would take too long."""
 
     records: list[Record]
     n_unread: int = 0

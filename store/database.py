@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ class Database:
         self.url = parse(url)
         self.name = self.url.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._read_only = read_only
         self.path = Path(self.url.database or "") if self.is_sqlite else None
         self.empty_bytes = EMPTY_BYTES[self.url.get_backend_name()]
         make = _sqlite_engine if self.is_sqlite else _postgres_engine
@@ -110,6 +111,10 @@ class Database:
             raise StoreTooNew(
                 f"{self.name}: the store's format is {revision}, this program knows {SCHEMA}: use a newer Pagemason"
             )
+        if self._read_only:  # an older store is read as a new one
+            with closing(Database(self.url.render_as_string(hide_password=False))) as writable:
+                writable.prepare(create=create)
+            return
         from migrations.run import upgrade
 
         with self.write() as connection:
@@ -177,6 +182,7 @@ class Database:
         query = (
             "select (select coalesce(sum(length(head) + length(body) + 200), 0) from pack)"
             " + 130 * (select count(*) from capture) + 120 * (select count(*) from need)"
+            " + (select coalesce(sum(length(data) + 100), 0) from fingerprint)"
         )
         held = int(connection.execute(text(query)).scalar_one())
         return self.size(connection) > WASTE * held + self.empty_bytes

@@ -98,11 +98,8 @@ class FresheningRow(Base):
 class FingerprintRow(Base):
     __tablename__ = "fingerprint"
 
-    site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    pack: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    data: Mapped[bytes]
-
-    __table_args__ = (
-        ForeignKeyConstraint(["site", "pack"], ["pack.site", "pack.id"], name="fingerprint_pack"),
-        {"sqlite_with_rowid": False},
+    pack: Mapped[int] = mapped_column(
+        Integer().with_variant(BigInteger, "postgresql"), primary_key=True, autoincrement=False
     )
+    site: Mapped[int]
+    data: Mapped[bytes]

@@ -1,12 +1,15 @@
 """Fingerprints of a pack's prose, to and from the bytes of its row (docs/format.md, "Fingerprints"). Pure."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import zip_longest
 
 import numpy as np
 
 from blocks.encoding import encoding_of
 from blocks.fingerprints import FINGERPRINT_BYTES, Fingerprints, fingerprints_of
 from blocks.model import Capture
+from store.base import Record
 from store.kinds import is_page, pieces_of
 from store.packs import Codec, DamagedPack, decode
 
@@ -45,3 +48,19 @@ def decode_prose(pack: int, data: bytes) -> tuple[list[int], Fingerprints]:
     if len(raw) != begin + FINGERPRINT_BYTES * sum(counts):
         raise DamagedPack("fingerprints: more or fewer than there should be")
     return counts, np.frombuffer(raw, np.uint8, -1, begin).reshape(-1, FINGERPRINT_BYTES)
+
+
+def in_turn(found: Iterable[tuple[Hashable, int, Record]]) -> list[Record]:
+    """Return captures, given with their sites and how many fingerprints meet: those with most of each site in turn,
+    among equals the newest."""
+    by_site: dict[Hashable, list[tuple[int, Record]]] = defaultdict(list)
+    for site, n_hits, record in found:
+        by_site[site].append((n_hits, record))
+    columns = [sorted(rows, key=_most_and_newest) for rows in by_site.values()]
+    columns.sort(key=lambda column: _most_and_newest(column[0]))
+    return [row[1] for turn in zip_longest(*columns) for row in turn if row is not None]
+
+
+def _most_and_newest(row: tuple[int, Record]) -> tuple[int, int, str, int]:
+    n_hits, record = row
+    return -n_hits, -record.capture.time, record.capture.url, record.id

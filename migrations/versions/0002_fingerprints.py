@@ -8,14 +8,15 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+PACK_ID = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
+
 
 def upgrade() -> None:
     op.create_table(
         "fingerprint",
-        *(sa.Column(name, sa.BigInteger(), primary_key=True, autoincrement=False) for name in ("site", "pack")),
+        sa.Column("pack", PACK_ID, primary_key=True, autoincrement=False),
+        sa.Column("site", sa.BigInteger(), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["site", "pack"], ["pack.site", "pack.id"], name="fingerprint_pack"),
-        sqlite_with_rowid=False,
     )
     if op.get_bind().dialect.name != "sqlite":  # compressed already
         op.execute("alter table fingerprint alter column data set storage external")
