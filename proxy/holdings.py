@@ -5,6 +5,8 @@ seen by the next look-up; the store learns of it through the feed, in the same o
 """
 
 import asyncio
+import contextlib
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +34,12 @@ MOST_CAPTURES = 64
 
 MOST_REFUSED = 10_000
 """Changes that the store has not taken and that stay in force in this process."""
+
+REFRESH_SECONDS = 5.0
+"""What is hot is looked up again when it is asked for and the store was last asked so long ago: others write there."""
+
+MOST_REFRESHED = 8
+"""Look-ups of this kind at the same time."""
 
 MOST_USES = 10_000
 """Keys whose use is noted from one message to the store to the next."""
@@ -64,6 +72,7 @@ class Holdings:
         self._purges: int | None = None
         self._refused: deque[int] = deque()
         self._used: set[str] = set()
+        self._refreshed: set[asyncio.Task[None]] = set()
 
     def attach(self, feed: Feed) -> None:
         """Say where changes go."""
@@ -73,9 +82,18 @@ class Holdings:
         """Return what is known of a key without waiting, or None when nothing is."""
         known = self._memory.get(key)
         if known is not None:
+            if time.monotonic() - known.seen >= REFRESH_SECONDS and len(self._refreshed) < MOST_REFRESHED:
+                known.seen = time.monotonic()
+                task = asyncio.ensure_future(self._refresh(key))
+                self._refreshed.add(task)
+                task.add_done_callback(self._refreshed.discard)
             return View(known.entries, "memory", known.whole)
         entries = self._pending.entries(key)
         return View(entries, "pending", False) if entries else None
+
+    async def _refresh(self, key: str) -> None:
+        with contextlib.suppress(StoreError):
+            await self.look_up(key)
 
     async def look_up(self, key: str) -> View:
         """Return all that is known of a key. Raises StoreError when the store does not answer."""
@@ -240,10 +258,26 @@ class Holdings:
 
 
 def merged(mine: list[Entry], others: list[Entry]) -> list[Entry]:
-    """Return both, newest first, `mine` where both have a capture: they may have its body."""
-    times = {entry.capture.time for entry in mine}
-    entries = mine + [entry for entry in others if entry.capture.time not in times]
+    """Return both, newest first, `mine` where both have a capture: they may have its body. `others` are what the store
+    holds: what another process did to a capture of mine is taken over, and what I had from there and is gone, goes."""
+    known = {entry.capture.time: entry for entry in mine}
+    for entry in others:
+        if (same := known.get(entry.capture.time)) is not None:
+            _heed(same, entry)
+    times = {entry.capture.time for entry in others}
+    entries = [entry for entry in mine if entry.record is None or entry.capture.time in times]
+    entries += [entry for entry in others if entry.capture.time not in known]
     return sorted(entries, key=lambda entry: entry.capture.time, reverse=True)
+
+
+def _heed(mine: Entry, other: Entry) -> None:
+    """Let an entry follow what the store says of its capture, when that is newer."""
+    if other.stored.time < mine.stored.time or other.record is None:
+        return
+    if other.stored.time > mine.stored.time and other.record.freshening is not None:
+        mine.freshen(other.record.freshening)
+    if other.stored.invalid and not mine.stored.invalid:
+        mine.invalidate()
 
 
 def newest_of_each(entries: list[Entry]) -> list[Entry]:

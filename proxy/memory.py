@@ -1,5 +1,6 @@
 """Hot pages in memory: everything known of a key, the least recently asked for leaves first."""
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ _KEY_BYTES = 512
 class Known:
     """What is known of one key, newest first, and the bytes it was last seen to take.
 
-    Not `whole` when the store may hold other captures.
+    Not `whole` when the store may hold other captures. `seen` is when the store was asked last, in monotonic seconds.
     """
 
     entries: list[Entry]
     whole: bool
+    seen: float
     size: int = 0
 
 
@@ -48,10 +50,10 @@ class Memory:
         self._known.move_to_end(key)
         return known
 
-    def put(self, key: str, entries: list[Entry], *, whole: bool) -> None:
-        """Remember what is known of a key."""
+    def put(self, key: str, entries: list[Entry], *, whole: bool, seen: float | None = None) -> None:
+        """Remember what is known of a key; the store was asked at `seen`, now if that is not given."""
         self.drop(key)
-        self._known[key] = Known(entries, whole)
+        self._known[key] = Known(entries, whole, time.monotonic() if seen is None else seen)
         self.weigh(key)
 
     def weigh(self, key: str) -> None:

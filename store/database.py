@@ -69,6 +69,12 @@ class Database:
             yield connection
 
     @contextmanager
+    def alone(self) -> Iterator[Connection]:
+        """Yield a connection without a transaction: each statement is one."""
+        with self.errors(), self._readers.connect() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextmanager
     def errors(self) -> Iterator[None]:
         """Translate what the database raises; IntegrityError passes, it is for the store to understand."""
         try:
@@ -166,7 +172,7 @@ class Database:
         with self.errors(), self._readers.connect() as connection:
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             for name in sorted(_OUR_TABLES):
-                connection.execute(text(f"vacuum {name}"))
+                connection.execute(text(f"vacuum {'' if erase else '(skip_locked)'} {name}"))
             connection.execute(text(f"set lock_timeout = {PATIENCE_MS}"))
             try:
                 for name in sorted(_OUR_TABLES) if erase or self._is_wasteful(connection) else ():

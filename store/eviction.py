@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from store import uses
 from store.base import Budget, Plan, Record
+from store.claims import EVICTION, claimed
 from store.finding import CAPTURE
 from store.models import IS_ALIAS, Need, Pack, Site
 from store.packs import DamagedPack
@@ -89,7 +90,16 @@ def choose(packs: _Packs, excess: int, minute: int) -> list[Key]:
 
 
 def evict(store: SqlStore, budget: Budget, now: int, *, dry_run: bool) -> Plan:
-    """Bring a store within its budget; `now` is in seconds since the epoch."""
+    """Bring a store within its budget, unless another process is at it; `now` is in seconds since the epoch."""
+    with claimed(store.database, EVICTION) as mine:
+        if mine:
+            return _evict(store, budget, now, dry_run=dry_run)
+    with store.database.read() as connection:
+        size = store.database.size(connection)
+    return Plan(0, 0, size, size, ("another process makes room",))
+
+
+def _evict(store: SqlStore, budget: Budget, now: int, *, dry_run: bool) -> Plan:
     store.database.shrink()  # what the log holds twice, and what is free, is no reason to evict
     with store.database.read() as connection:
         before = store.database.size(connection)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, select, text, update
 
 from store import uses
 from store.base import Plan, Record
+from store.claims import claimed, site_job
 from store.finding import CAPTURE
 from store.models import FresheningRow, Pack, Site
 from store.names import number_of
 from store.rewriting import finish
-from store.trimming import plan, trim
+from store.trimming import Trim, plan, trim
 from store.writing import present_urls
 
 if TYPE_CHECKING:
@@ -73,17 +75,20 @@ def collect(store: SqlStore, *, dry_run: bool) -> Plan:
     with store.database.read() as connection:
         sites = {*connection.execute(select(Site.id)).scalars()}
         sites |= {*connection.execute(select(Pack.site).distinct()).scalars()}
-    return clean(store, sites, dry_run=dry_run)
+    return clean(store, sites, dry_run=dry_run, claim=True)
 
 
-def clean(store: SqlStore, sites: Iterable[int], *, dry_run: bool = False) -> Plan:
-    """Do for some sites what `collect` does for all."""
+def clean(store: SqlStore, sites: Iterable[int], *, dry_run: bool = False, claim: bool = False) -> Plan:
+    """Do for some sites what `collect` does for all; with `claim`, pass over those that another process is at."""
     with store.database.read() as connection:
         before = store.database.size(connection)
         names = {row.id: row.name for row in connection.execute(select(Site.id, Site.name))}
     rewritten, dropped, notes = 0, 0, []
     for site in sorted(sites):
-        found = plan(store, site)
+        with claimed(store.database, site_job(site)) if claim and not dry_run else nullcontext(True) as mine:
+            found = plan(store, site) if mine else Trim()
+            if found and not dry_run:
+                trim(store, site)
         if not found:
             continue
         rewritten, dropped = rewritten + len(found.rewrite), dropped + len(found.drop)
@@ -91,7 +96,5 @@ def clean(store: SqlStore, sites: Iterable[int], *, dry_run: bool = False) -> Pl
             f"{len(found.rewrite)} packs to write anew, {len(found.drop)} to drop: bytes of captures that are gone"
         )
         notes.append(f"{names.get(site, site)}: {sentence}")
-        if not dry_run:
-            trim(store, site)
     done = Plan(rewritten, dropped, before, before, tuple(notes))
     return done if dry_run or not notes else finish(store, done)

@@ -17,6 +17,7 @@ from blocks.model import Capture
 from store import alike, totals
 from store.base import Plan
 from store.building import IN_COMPACTION, Builder, NewPack
+from store.claims import claimed, site_job
 from store.finding import CAPTURE, live_rows
 from store.known import Known
 from store.layout import choose_base
@@ -229,9 +230,22 @@ def compact(store: SqlStore, *, dry_run: bool, gently: bool = False) -> Plan:
     notes = tuple(f"{names.get(site, site)}: {n} packs as they arrived" for site, n in sorted(sites.items()))
     if dry_run:
         return Plan(sum(sites.values()), 0, before, before, notes)
-    for site in sorted(sites):
-        rewrite(store, site)
-    return finish(store, Plan(sum(sites.values()), 0, before, before, notes))
+    done = [site for site in sorted(sites) if _rewrite_alone(store, site, gently=gently)]
+    notes = tuple(note for site, note in zip(sorted(sites), notes, strict=True) if site in set(done))
+    return finish(store, Plan(sum(sites[site] for site in done), 0, before, before, notes))
+
+
+def _rewrite_alone(store: SqlStore, site: int, *, gently: bool) -> bool:
+    """Rewrite a site unless another process is at it, or was since the site was chosen; tell whether this one did."""
+    with claimed(store.database, site_job(site)) as mine:
+        if not mine:
+            return False
+        with store.database.read() as connection:
+            query = select(func.count()).where(Pack.site == site, Pack.kind == ARRIVAL)
+            wanted = bool(connection.execute(query).scalar()) and (not gently or _is_worth_it(connection, site))
+        if wanted:
+            rewrite(store, site)
+        return wanted
 
 
 def _is_worth_it(connection: Connection, site: int) -> bool:

@@ -163,6 +163,34 @@ async def test_another_process_s_purge_empties_the_memory(parts: Parts) -> None:
     assert (await parts.holdings.look_up(URL)).entries == []
 
 
+async def test_what_is_hot_follows_what_other_processes_write(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.holdings.REFRESH_SECONDS", 0.0)
+
+    def hot() -> list[tuple[int, bool]]:
+        view = parts.holdings.at_hand(URL)
+        return [(entry.capture.time, entry.stored.invalid) for entry in view.entries] if view else []
+
+    assert (await parts.holdings.look_up(URL)).entries == []
+    parts.store.keep([capture(instant=1_000_000)])
+    await parts.until(lambda: hot() == [(1_000_000, False)])
+    parts.store.invalidate(URL, 1_000_000)
+    await parts.until(lambda: hot() == [(1_000_000, True)])
+    parts.store.keep([capture(instant=2_000_000)])
+    await parts.until(lambda: hot() == [(2_000_000, False)])
+    parts.store.purge(URL)
+    await parts.until(lambda: hot() == [])
+
+
+async def test_a_capture_on_its_way_to_the_store_stays_hot(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.holdings.REFRESH_SECONDS", 0.0)
+    entry, _ = parts.holdings.keep(capture())
+    for _ in range(20):
+        view = parts.holdings.at_hand(URL)
+        assert view is not None
+        assert view.entries == [entry]
+        await asyncio.sleep(0.01)
+
+
 async def test_many_who_ask_for_one_key_ask_the_store_once(parts: Parts) -> None:
     asked = 0
     find = parts.store.find
