@@ -3,6 +3,7 @@
 import html
 import re
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,10 @@ def visit(program: Program, origin: Origin, person: str, path: str) -> bytes:
 
 
 def walk(program: Program) -> dict[str, bytes]:
-    """Return what the dashboard shows, by path, wherever its links lead."""
+    """Return what the dashboard shows, by path, wherever its links lead, once it shows what is kept."""
+    deadline = time.monotonic() + 20
+    while program.dashboard("/sites.json").body.strip() == b"[]" and time.monotonic() < deadline:
+        time.sleep(0.1)
     walked: dict[str, bytes] = {}
     paths = {"/", "/sites", "/metrics"}
     while paths - walked.keys() and len(walked) < 200:
