@@ -78,7 +78,25 @@ class Settings:
         choices=("cache", "record", "replay", "offline"),
         flag=True,
     )
-    view: str = _option("full", "What clients are given: full is the page as it came.", choices=("full",), flag=True)
+    view: str = _option(
+        "full",
+        "What clients are given: full is the page as it came, content what people came for, without menus and "
+        "advertisements. Rules and requests can ask for the other.",
+        choices=("full", "content"),
+        flag=True,
+    )
+    rules: str = _option(
+        "",
+        "File of rules for hosts: view, method, parts to keep or drop; read again when it changes. Empty: "
+        "rules.yaml in $XDG_CONFIG_HOME/pagemason.",
+    )
+    min_confidence: float = _option(
+        0.35, "Confidence below which a content view is the full page: the share expected to be right.", high=1
+    )
+    view_seconds: float = _option(
+        5.0, "How long a client waits for a content view to be made; then it is given the full page.", low=0.01
+    )
+    view_bytes: int = _option(32 * _MiB, "Memory for content views.")
     proxy_mode: str = _option(
         "regular",
         "How clients reach the proxy: regular, reverse:URL, upstream:URL, transparent or socks5, as in mitmproxy.",
@@ -211,6 +229,11 @@ def config_directory() -> Path:
 def default_store() -> str:
     """Return the URL of the store used when none is named."""
     return f"sqlite:///{data_directory() / 'pagemason.db'}"
+
+
+def rules_file(settings: Settings) -> Path:
+    """Return where the rules for hosts are."""
+    return Path(settings.rules).expanduser() if settings.rules else config_directory() / "rules.yaml"
 
 
 def coerce(spec: Field[Any], value: Any, named: str) -> Any:

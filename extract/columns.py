@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extract.characters import COUNTS, ENDS, Characters
-from extract.hints import FLAGS
-from extract.passages import Passages
+from extract.passages import FLAGS, Passages
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blocks.model import body_digest
 from extract.clues import PAGE_TYPES, clues, page_tokens, page_vector, softmax, token_rows
 from extract.columns import Table, columns
 from extract.context import context
@@ -209,7 +210,17 @@ def _network(arrays: Mapping[str, NDArray[Any]], stage: str) -> Network:
 @cache
 def shipped() -> Numbers:
     """Return the numbers that come with the program."""
+    return load(_shipped())
+
+
+@cache
+def version() -> bytes:
+    """Return a digest of the numbers that come with the program: what other numbers make of a page may differ."""
+    return body_digest(_shipped())
+
+
+def _shipped() -> bytes:
     data = pkgutil.get_data("extract", "model.npz")
     if data is None:
         raise FileNotFoundError("extract/model.npz is not installed")
-    return load(data)
+    return data

@@ -15,6 +15,7 @@ from proxy.fetching import is_own
 from proxy.options import declare, settings_of
 from proxy.service import Service
 from proxy.upstream import closed_by_origin, let_go
+from proxy.views.negotiation import take_parameter
 from settings import SettingError, Settings
 
 logger = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ _FAILED = "Something went wrong in the proxy, and it is in offline mode: nothing
 class Pagemason:
     """Answers requests from what is kept, and keeps what origins answer.
 
-    Made without a service, as `mitmdump -s` does, it has options of its own and opens the store itself.
+    RenderedView without a service, as `mitmdump -s` does, it has options of its own and opens the store itself.
     """
 
     name = "pagemason"
@@ -70,6 +71,7 @@ class Pagemason:
 
     def requestheaders(self, flow: http.HTTPFlow) -> None:
         take(flow)
+        take_parameter(flow)
 
     def request(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
         service = self._service
@@ -99,10 +101,10 @@ class Pagemason:
         except Exception:
             self._failed(flow)
 
-    def response(self, flow: http.HTTPFlow) -> None:
+    def response(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
         exchange, service = exchange_of(flow), self._service
         if exchange is None or service is None or flow.response is None:
-            return
+            return None
         if not exchange.answered:
             entry = None
             try:
@@ -111,7 +113,7 @@ class Pagemason:
                 logger.exception("%s: the answer passes, but was not looked at", flow.request.url)
                 service.metrics.errors.inc()
             service.land(exchange, entry, answered=True)
-        service.finish(flow.response, exchange)
+        return service.finish(flow, exchange)
 
     def error(self, flow: http.HTTPFlow) -> None:
         exchange, service = exchange_of(flow), self._service

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -79,4 +79,21 @@ class Metrics:
             "pagemason_store_read_failures", "Look-ups without an answer, by reason", ["reason"], registry=registry
         )
         self.writer_restarts = Counter("pagemason_writer_restarts", "Writer processes replaced", registry=registry)
+        self.views = Counter(
+            "pagemason_views",
+            "Pages that a content view was wanted of, by what the client was given",
+            ["result"],
+            registry=registry,
+        )
+        self.view_fallbacks = Counter(
+            "pagemason_view_fallbacks",
+            "Content views that became the full page, by reason",
+            ["reason"],
+            registry=registry,
+        )
+        self.view_hits = Counter("pagemason_view_hits", "Content views found in memory", registry=registry)
+        self.view_seconds = Histogram(
+            "pagemason_view_seconds", "Time that clients waited for a view to be made", registry=registry
+        )
+        self.view_memory_bytes = Gauge("pagemason_view_memory_bytes", "Content views in memory", registry=registry)
         self.errors = Counter("pagemason_errors", "Errors of ours, each with a log line", registry=registry)

@@ -81,6 +81,7 @@ class Receiving:
     def _keep(self, received: http.Response, exchange: Exchange, response: Response) -> tuple[Entry | None, bool]:
         """Keep an answer if the mode and the rules allow; return its entry, and whether the store will have it."""
         judgement = judge(exchange.request, response, self._policy)
+        exchange.shared = judgement.keeping is Keeping.SHARED
         recording = exchange.mode in ("record", "replay")
         if judgement.keeping is Keeping.NEVER or (judgement.keeping is Keeping.PRIVATE and not recording):
             return None, False

@@ -93,6 +93,7 @@ class Revalidating:
     async def made(self, entry: Entry, exchange: Exchange, status: bytes) -> http.Response:
         """Return the answer from an entry. Raises StoreError when its body cannot be read."""
         exchange.answered = True
+        exchange.shared = not entry.capture.private
         coding, body = await self.body(entry, exchange)
         return answer.full(entry, coding, body, exchange.request, time.time_ns() // 1000, status)
 

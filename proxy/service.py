@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import logging
 import time
+from collections.abc import Awaitable
 
 from mitmproxy import http
 
@@ -26,6 +27,8 @@ from proxy.receiving import Receiving
 from proxy.revalidating import Revalidating
 from proxy.serving import Serving
 from proxy.upkeep import chores_of
+from proxy.views.negotiation import ViewRequest, view_request_of
+from proxy.views.serving import Views
 from settings import SPECS, Settings, data_directory, default_store
 from store.base import Store
 from store.opening import open_store
@@ -97,6 +100,7 @@ class Service:
             collapse_seconds=settings.collapse_seconds,
             name_us=settings.via,
         )
+        self.views = Views(settings, self.policy, self.reader, self.metrics)
         self.feed: Feed | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._poll: asyncio.Task[None] | None = None
@@ -120,11 +124,13 @@ class Service:
         )
         self.holdings.attach(self.feed)
         self._poll = self._loop.create_task(self._heed())
+        self.views.start()
 
     def close(self) -> None:
         """Write out what is queued, and let go of everything. Waits for that."""
         if self._poll is not None:
             self._poll.cancel()
+        self.views.close()
         if self.feed is not None:
             self.feed.close(DRAIN_SECONDS)
         self.holdings.close()
@@ -136,14 +142,15 @@ class Service:
     def begin(self, flow: http.HTTPFlow) -> Exchange | None:
         """Note that a request begins; None when it is answered already, because it asked for what there is not."""
         asked = control.taken(flow)
-        mode = self.mode
+        mode, view = self.mode, ""
         try:
             if asked:
                 mode = control.chosen(asked, "mode", mode, SPECS["mode"].metadata["choices"])
-                control.chosen(asked, "view", self.settings.view, SPECS["view"].metadata["choices"])
+                view = control.chosen(asked, "view", "", SPECS["view"].metadata["choices"]) if "view" in asked else ""
         except ValueError as exc:
             flow.response = control.sentence(400, b"Bad Request", str(exc))
             return None
+        self.views.negotiate(flow, view)
         # A proxy that is offline stays offline, whoever asks.
         return begin(flow, "offline" if self.mode == "offline" else mode, self.policy, insecure=self.insecure)
 
@@ -171,9 +178,22 @@ class Service:
             return "the proxy is in offline mode"
         return self.border.refusal(address)
 
-    def finish(self, response: http.Response, exchange: Exchange) -> None:
-        """Put the last touch to an answer, and count it."""
-        if self.settings.via:
+    def finish(self, flow: http.HTTPFlow, exchange: Exchange) -> Awaitable[None] | None:
+        """Put the last touch to an answer, and count it; what is returned is to be waited for."""
+        wanted = view_request_of(flow)
+        if not self.views.at_once(flow, exchange, wanted):
+            assert wanted is not None
+            return self._finish(flow, exchange, wanted)
+        self._finished(flow, exchange)
+        return None
+
+    async def _finish(self, flow: http.HTTPFlow, exchange: Exchange, wanted: ViewRequest) -> None:
+        await self.views.give(flow, exchange, wanted)
+        self._finished(flow, exchange)
+
+    def _finished(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
+        response = flow.response
+        if self.settings.via and response is not None:
             response.headers.fields = (*response.headers.fields, (b"Via", via(response.data.http_version)))
         self.count(exchange)
 

@@ -228,6 +228,7 @@ class Serving:
         entry = entry_of(decision)
         exchange.answered = True
         exchange.result = "hit"
+        exchange.shared = not entry.capture.private
         self._metrics.tally.hits[source] += 1
         self._holdings.use(exchange.key)
         now = time.time_ns() // 1000

@@ -13,7 +13,7 @@ from proxy.caching.validation import is_strong, opaque
 _ETAG = re.compile(rb'[Ww]/"[^"]*+"|"[^"]*+"|[^\s,"][^,]*+')
 """An entity tag (RFC 9110, section 8.8.3), or what stands in the place of one."""
 
-_OF_THE_BODY = frozenset(
+OF_THE_BODY = frozenset(
     (b"content-encoding", b"content-language", b"content-length", b"content-md5", b"content-range", b"content-type")
 )
 """Fields that a 304 leaves out: it has no body, and the client has them (RFC 9110, section 15.4.5)."""
@@ -40,7 +40,7 @@ def answer(stored: Stored, request: Request, size: int, now: int, coding: str = 
     headers = (*stored.served, (b"Age", b"%d" % stored.age_seconds(now)))
     if not request.plain and stored.status == 200:
         if not_modified(stored, request):
-            return Answer(304, without(headers, _OF_THE_BODY), 0, 0)
+            return Answer(304, without(headers, OF_THE_BODY), 0, 0)
         if not coding and (part := asked_part(stored, request, size)) is not None:
             return _part(part, headers, size)
     if coding:
@@ -51,7 +51,7 @@ def answer(stored: Stored, request: Request, size: int, now: int, coding: str = 
 def _part(part: tuple[int, int], headers: Headers, size: int) -> Answer:
     """Return a 206 with one range, or a 416 (RFC 9110, sections 15.3.7 and 15.5.17)."""
     if part == UNSATISFIABLE:
-        return Answer(416, (*without(headers, _OF_THE_BODY), (b"Content-Range", b"bytes */%d" % size)), 0, 0)
+        return Answer(416, (*without(headers, OF_THE_BODY), (b"Content-Range", b"bytes */%d" % size)), 0, 0)
     start, stop = part
     said = (b"Content-Range", b"bytes %d-%d/%d" % (start, stop - 1, size))
     return Answer(206, (*without(headers, (b"content-range",)), said), start, stop)
@@ -66,7 +66,7 @@ def not_modified(stored: Stored, request: Request) -> bool:
     if request.method not in ("GET", "HEAD"):
         return False
     if (tags := request.special.get(b"if-none-match")) is not None:
-        return tags.strip() == b"*" or _lists(tags, stored.etag)
+        return tags.strip() == b"*" or lists(tags, stored.etag)
     since = request.special.get(b"if-modified-since")
     if since is None:
         return False
@@ -75,7 +75,7 @@ def not_modified(stored: Stored, request: Request) -> bool:
     return instant is not None and modified // SECOND <= instant // SECOND
 
 
-def _lists(tags: bytes, etag: bytes) -> bool:
+def lists(tags: bytes, etag: bytes) -> bool:
     """Tell whether an If-None-Match lists an entity tag, by weak comparison (RFC 9110, section 8.8.3.2)."""
     if not etag:
         return False

@@ -25,12 +25,15 @@ def coding_for(stored: Stored, request: Request, available: Sequence[str]) -> st
     """
     if not stored.coding:
         return ""
-    lines = values(request.headers, b"accept-encoding")
+    return chosen_coding(request.headers, () if b"range" in request.special else available)
+
+
+def chosen_coding(headers: Headers, available: Sequence[str]) -> str:
+    """Return the coding that a request's fields prefer, "" for none."""
+    lines = values(headers, b"accept-encoding")
     if not lines:
         return ""  # any coding would do (section 12.5.3), and a client that says nothing may know none
     line = lines[0] if len(lines) == 1 else b", ".join(lines)
-    if b"range" in request.special:
-        available = ()
     choose = _choose if len(line) <= _REMEMBERED_BYTES else _choose.__wrapped__
     return choose(line, tuple(available))
 

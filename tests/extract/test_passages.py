@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extract.hints import FLAGS
-from extract.passages import Passages
-from extract.reader import read_passages
+from extract.passages import FLAGS, Passages, read_passages
 
 
 def inside(page: Passages, index: int) -> set[str]:
