@@ -35,7 +35,7 @@ MOST_CAPTURES = 64
 MOST_REFUSED = 10_000
 """Changes that the store has not taken and that stay in force in this process."""
 
-REFRESH_SECONDS = 5.0
+REFRESH_SECONDS = 3.0
 """What is hot is looked up again when it is asked for and the store was last asked so long ago: others write there."""
 
 MOST_REFRESHED = 8
