@@ -80,10 +80,11 @@ def invoke(arguments: Sequence[str]) -> int:
 
 
 def _explained(exc: Exception) -> tuple[str, int]:
+    from proxy.views.rules import RuleError
     from settings import SettingError
     from store.base import StoreError
 
-    if isinstance(exc, SettingError):
+    if isinstance(exc, SettingError | RuleError):
         return str(exc), 2
     if isinstance(exc, StoreError):
         return str(exc), 1

@@ -1,5 +1,6 @@
 """pagemason show"""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,8 @@ from settings import Settings
 from store.base import Record, Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from apps.site_blocks import SiteBlocks
     from blocks.model import Capture
 
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
 @with_settings("store")
 @json_option
 def command(url: str, at: str | None, settings: Settings, as_json: bool) -> None:
-    """Show the blocks of a page: where they begin, their size, on how many pages of the site they stand, and which
-    other block of the site each resembles (cosine above 0.9).
+    """Show the blocks of a page: where they begin, their size, on how many pages of the site they stand, which other
+    block of the site each resembles (cosine above 0.9), and whether they are content.
 
     Of a site with more than 1000 captures so many are read, spread evenly.
     """
@@ -29,7 +32,8 @@ def command(url: str, at: str | None, settings: Settings, as_json: bool) -> None
         record = find_capture(store, url, at)
         capture = store.read(record)
         site = _site(store, site_of(capture.url, settings.site_of), record)
-    rows = _rows(capture, site)
+        content = _content(store, capture, settings)
+    rows = _rows(capture, site, content)
     if as_json:
         from apps.warc.dates import format_date
 
@@ -39,10 +43,10 @@ def command(url: str, at: str | None, settings: Settings, as_json: bool) -> None
     click.echo(
         f"{printable(capture.url)}: {len(rows)} blocks, {len(capture.body)} bytes; {len(site.urls)} pages on this site"
     )
-    head = ("block", "offset", "bytes", "pages", "cosine", "tag", "begins")
+    head = ("block", "offset", "bytes", "pages", "cosine", "content", "tag", "begins")
     cells = [tuple(str(row[key]) for key in ("number", "offset", "size", "pages")) for row in rows]
     cosines = [f"{row['similar']['cosine']:.2f}" if row["similar"] else "" for row in rows]
-    ends = [(row["tag"], row["begins"]) for row in rows]
+    ends = [("yes" if row["content"] else "", row["tag"], row["begins"]) for row in rows]
     lines = [(*cell, cosine, *end) for cell, cosine, end in zip(cells, cosines, ends, strict=True)]
     for line in table([head, *lines], right={0, 1, 2, 3, 4}):
         click.echo(line)
@@ -61,7 +65,20 @@ def _site(store: Store, name: str, shown: Record) -> "SiteBlocks":
     return site
 
 
-def _rows(capture: "Capture", site: "SiteBlocks") -> list[dict[str, Any]]:
+def _content(store: Store, capture: "Capture", settings: Settings) -> "Sequence[bool | None]":
+    """Return which blocks of a page are content; None for each where no method can tell."""
+    from apps.site_blocks import blocks_of
+    from apps.viewing import extraction_of
+    from extract.protocol import NeedsEvidence
+    from store.kinds import is_page
+
+    if is_page(capture) and capture.body:
+        with suppress(NeedsEvidence):
+            return extraction_of(store, capture, settings).flags
+    return [None] * len(blocks_of(capture))
+
+
+def _rows(capture: "Capture", site: "SiteBlocks", content: "Sequence[bool | None]") -> list[dict[str, Any]]:
     """Return what is known of a page's blocks, in order."""
     from apps.site_blocks import blocks_of, excerpt
 
@@ -73,9 +90,10 @@ def _rows(capture: "Capture", site: "SiteBlocks") -> list[dict[str, Any]]:
             "tag": block.tag,
             "pages": len(known.pages) if (known := site.of(block.data)) else 1,
             "similar": _similar(site, block.data),
+            "content": judged,
             "begins": excerpt(block.data),
         }
-        for n, block in enumerate(blocks_of(capture))
+        for n, (block, judged) in enumerate(zip(blocks_of(capture), content, strict=True))
     ]
 
 

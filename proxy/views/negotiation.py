@@ -24,7 +24,7 @@ _CONDITIONS = frozenset((b"if-none-match", b"if-modified-since"))
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """A content view in a format of `extract.accept`, and what was rule about the host.
+    """A content view in a format of `extract.accept`, and what is ruled about the host.
 
     `conditions` are the client's, taken out of the request: they are about a view, which the origin does not know.
     """

@@ -158,14 +158,15 @@ def prepare_evidence(method: str, pages: Sequence[Row]) -> PreparedEvidence:
     signal.alarm(ALARM_SECONDS)
     try:
         read = [page_of(*row) for row in pages]
-        return PreparedEvidence(pickle.dumps(_prepare(extractor(method), read)), len(read))
+        return PreparedEvidence(pickle.dumps(evidence_of(extractor(method), read)), len(read))
     except _TooLong:
         return PreparedEvidence(b"", len(pages))
     finally:
         signal.alarm(0)
 
 
-def _prepare(method: Extractor[Any], pages: Sequence[Page]) -> Any:
+def evidence_of(method: Extractor[Any], pages: Sequence[Page]) -> Any:
+    """Return what a method learns from some pages of a site."""
     return method.learn(pages) if isinstance(method, Pagemason) else method.prepare(pages)
 
 

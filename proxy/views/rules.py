@@ -38,7 +38,7 @@ class RuleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is rule about the hosts that a pattern matches; empty where nothing is. Making an invalid one raises
+    """What is ruled about the hosts that a pattern matches; empty where nothing is. Making an invalid one raises
     RuleError."""
 
     host: str
@@ -88,13 +88,13 @@ class EffectiveRule:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules in order. What is rule about a host is remembered."""
+    """Rules in order. What is ruled about a host is remembered."""
 
     rules: tuple[Rule, ...] = ()
     _known: dict[str, EffectiveRule] = field(default_factory=dict, repr=False, compare=False)
 
     def about(self, host: str) -> EffectiveRule:
-        """Return what is rule about a host."""
+        """Return what is ruled about a host."""
         host = host.lower().rstrip(".")
         found = self._known.get(host)
         if found is None:

@@ -81,6 +81,81 @@ def test_cat_gives_the_body_and_nothing_else(home: Path, pm: Invoke) -> None:
         assert (code, out.encode("utf-8", "surrogateescape"), err) == (0, body, "")
 
 
+@pytest.fixture
+def article(home: Path, pm: Invoke) -> str:
+    """The URL of a stored page with an article and a menu, among others of its site."""
+    menu = "".join(f"<li><a href=/{n}>Part {n}</a>" for n in range(20))
+    for number in range(6):
+        text = "".join(
+            f"<p>Report {number}, part {n}: the river rose by a further {n + number} centimetres, and the town council "
+            f"met to decide about the bridge, the school and the {n} houses beside the water.</p>"
+            for n in range(8)
+        )
+        page = f"<title>Flood {number}</title><ul>{menu}</ul><div id=main><h1>Flood {number}</h1>{text}</div>"
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+        one = record(head + page.encode(), url=f"http://a.test/{number}", record_id=f"<{number}>")
+        (home / f"{number}.warc").write_bytes(one)
+    pm("import", *home.glob("*.warc"))
+    return "http://a.test/3"
+
+
+def test_cat_gives_the_content_in_each_format(article: str, pm: Invoke) -> None:
+    for form, wanted in (
+        ("html", "<h1>Flood 3</h1>"),
+        ("markdown", "# Flood 3"),
+        ("text", "Report 3, part 0"),
+        ("json", '"title": "Flood 3"'),
+    ):
+        code, out, err = pm("cat", article, "--view", "content", "--format", form)
+        assert (code, err) == (0, "")
+        assert wanted in out
+        assert "part 7: the river" in out
+        assert form == "json" or "Part 7" not in out
+    everything = pm("cat", article, "--format", "text")[1]
+    assert "Part 7" in everything
+    assert "part 7: the river" in everything
+
+
+def test_cat_follows_the_rules(article: str, home: Path, pm: Invoke) -> None:
+    rules = home / "config" / "pagemason" / "rules.yaml"
+    rules.parent.mkdir(parents=True)
+    rules.write_text('- {host: a.test, drop: ["#main"], keep: [ul]}')
+    out = pm("cat", article, "--view", "content", "--format", "text")[1]
+    assert "Part 7" in out
+    assert "the river" not in out
+    rules.write_text("- {host: a.test, view: half}")
+    code, out, err = pm("cat", article, "--view", "content")
+    assert (code, out) == (2, "")
+    assert err == f"pagemason: {rules}: a.test: 'half' is no view: full or content expected\n"
+
+
+def test_cat_has_no_content_of_what_is_no_page(home: Path, pm: Invoke) -> None:
+    (home / "a.warc").write_bytes(record(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n\x89PNG"))
+    pm("import", home / "a.warc")
+    assert pm("cat", "http://a.test/", "--view", "content") == (
+        1,
+        "",
+        "pagemason: http://a.test/: image/png, an HTML page expected\n",
+    )
+
+
+def test_cat_gives_the_full_page_when_in_doubt(home: Path, pm: Invoke) -> None:
+    body = b"<p>Hello"
+    (home / "a.warc").write_bytes(record(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body))
+    pm("import", home / "a.warc")
+    assert pm("cat", "http://a.test/", "--view", "content") == (
+        0,
+        body.decode(),
+        "pagemason: the full page: no content found\n",
+    )
+
+
+def test_show_says_what_is_content(article: str, pm: Invoke, ask: Ask) -> None:
+    judged = {block["begins"]: block["content"] for block in ask("show", article)["blocks"]}
+    assert any(content for begins, content in judged.items() if begins.startswith("<p>Report 3, part 7"))
+    assert not any(content for begins, content in judged.items() if "Part 7</a>" in begins)
+
+
 def test_cat_at_a_time_gives_the_newest_until_then(four: Path, pm: Invoke) -> None:
     assert "<p>new" in pm("cat", "http://a.test/")[1]
     assert "<p>old" in pm("cat", "http://a.test/", "--at", "2024-05-02")[1]
