@@ -14,6 +14,7 @@ COMMANDS = {
     "ls": "apps.cli.ls",
     "cat": "apps.cli.cat",
     "show": "apps.cli.show",
+    "similar": "apps.cli.similar",
     "diff": "apps.cli.diff",
     "stats": "apps.cli.stats",
     "analyze": "apps.cli.analyze",
