@@ -7,11 +7,10 @@ import msgpack
 import zstandard
 from sqlalchemy import select
 
+from store.database import PAGE_BYTES
 from store.models import Pack
 from store.packs import decode
 from store.sql import SqlStore
-
-PAGE_BYTES = 4096
 
 _COLUMNS = {"runs": "recipes", "tokens": "tokens", "urls": "urls", "keys": "urls", "digests": "digests"}
 _COLUMNS |= {"records": "record ids", "dates": "record ids", "fields": "headers", "headers": "headers"}
@@ -35,6 +34,7 @@ def parts(store: SqlStore) -> dict[str, int]:
         total = store.database.size(connection)
     found["rows of packs"] = sizes.pop("pack", 0) - packed
     found["rows of captures"] = sizes.pop("capture", 0)
+    found["fingerprints"] = sizes.pop("fingerprint", 0)
     found["index of packs"] = sizes.pop("sqlite_autoindex_pack_1", 0)
     found["other tables"] = sum(sizes.values())
     found["free"] = free

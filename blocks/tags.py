@@ -31,7 +31,8 @@ _ATTRIBUTES = re.compile(
 """From a tag's `<` to its end (HTML, 13.2.5.32 to 13.2.5.40)."""
 
 _NAMED = re.compile(rb"</?[a-zA-Z]")
-_COMMENT = re.compile(rb"<!--(?:-?>|.*?(?:--!?>|\Z))", re.DOTALL)
+_EMPTY_COMMENT = re.compile(rb"<!--(-?>)?")
+_COMMENT_END = re.compile(rb"--!?>")
 _CDATA = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL | re.IGNORECASE)
 _RAW_END = {name: re.compile(rb"</%s(?=[ \t\r\n\f/>])" % name.encode(), re.IGNORECASE) for name in RAW_TEXT}
 
@@ -46,14 +47,15 @@ def _table(chars: bytes) -> _Flags:
     return flags
 
 
-_SPECIAL = _table(b"<>\"'")
 _LETTER = _table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _DELIMITER = _table(b" \t\r\n\f/>")
 _LOWER = np.uint64(0x2020202020202020)
 _LETTER_BIT = np.uint64(0x4040404040404040)
 _ONE, _SIX = np.uint64(1), np.uint64(6)
-_COMMENT_WORD = int.from_bytes(b"!--", "little")
-_CDATA_WORD = int.from_bytes(b"![cdata[", "little")
+_COMMENT_MASK = np.uint64(0xFFFFFF)
+_COMMENT_WORD = np.uint64(int.from_bytes(b"!--", "little"))
+_CDATA_CASE = np.uint64(int.from_bytes(b"\0\0     \0", "little"))
+_CDATA_WORD = np.uint64(int.from_bytes(b"![cdata[", "little"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def find_tags(text: bytes, tag_set: tuple[str, ...]) -> Tags:
 def _window(text: bytes, begin: int, stop: int, names: _Names, tags: Tags) -> int:
     """Add the tags that start in `text[begin:stop]`; return where the last markup that starts there ends."""
     data = np.frombuffer(text[begin : stop + _PAD].ljust(stop - begin + _PAD, b"\0"), np.uint8)
-    special = np.flatnonzero(_SPECIAL[data[: stop - begin]])
+    special = _specials(data[: stop - begin])
     codes = data[special]
     at = np.flatnonzero(codes == 60)
     first = data[special[at] + 1]
@@ -117,8 +119,8 @@ def _window(text: bytes, begin: int, stop: int, names: _Names, tags: Tags) -> in
     ranks = _ranks(data, starts + 1 + closing, closing, names)
     gt = np.flatnonzero(codes == 62)
     ends, odd = _simple_ends(special, codes, at, gt, stop - begin)
-    odd |= ranks >= names.n_tags
-    odd[:-1] |= starts[1:] < ends[:-1]
+    odd = _need_a_look(data, starts, ends, odd, ranks, closing, names.n_tags)
+    ranks[closing & (ranks >= names.n_tags)] = -1
     valid = np.ones(len(starts), dtype=np.bool_)
     position = _follow(text, begin, starts, ends, ranks, np.flatnonzero(odd), valid, names)
     take = np.flatnonzero(valid & (ranks >= 0) & (ranks < names.n_tags))
@@ -131,23 +133,46 @@ def _window(text: bytes, begin: int, stop: int, names: _Names, tags: Tags) -> in
 _COMMENT_RANK, _CDATA_RANK = 1000, 1001
 
 
+def _specials(data: _Bytes) -> _Ints:
+    """Return where `<`, `>` and quotes stand."""
+    flags = data | np.uint8(2)
+    found = flags == 62  # 60 and 62 differ in this bit alone
+    found |= data == 34
+    found |= data == 39
+    return np.flatnonzero(found)
+
+
+def _need_a_look(
+    data: _Bytes, starts: _Ints, ends: _Ints, odd: _Flags, ranks: NDArray[np.int16], closing: _Flags, n_tags: int
+) -> _Flags:
+    """Return which openers do not end at the next `>`, or hide others: `odd` ones, comments, raw text.
+
+    Not so a comment whose next `>` follows `--`, nor raw text when the next opener is its end tag.
+    """
+    dashed = (data[ends - 2] == 45) & (data[ends - 3] == 45) & (data[ends - 1] == 62)
+    comment = ranks == _COMMENT_RANK
+    odd = (odd & ~comment) | (comment & ~dashed) | (ranks == _CDATA_RANK)
+    raw = (ranks >= n_tags) & (ranks < _COMMENT_RANK) & ~closing
+    raw[:-1] &= ~(closing[1:] & (ranks[1:] == ranks[:-1]))
+    odd |= raw
+    odd[:-1] |= starts[1:] < ends[:-1]
+    return odd
+
+
 def _ranks(data: _Bytes, name_at: _Ints, closing: _Flags, names: _Names) -> NDArray[np.int16]:
-    """Return for each opener the rank of its name, of raw text or of a comment's opening; -1 for any other."""
-    words = np.ndarray((len(data) - 8,), "<u8", data, strides=(1,))[name_at] | _LOWER
+    """Return for each opener the rank of its name, of raw text (its end tag too) or of a comment's opening; or -1."""
+    raw = np.ndarray((len(data) - 8,), "<u8", data, strides=(1,))[name_at]
+    words = raw | _LOWER
     stops = ~words & _LETTER_BIT  # the bytes that are no letters; the lowest ends the name
     keys = words & (((stops & (~stops + _ONE)) >> _SIX) - _ONE)
     found = np.searchsorted(names.keys, keys)
     found[found == len(names.keys)] = 0
     known = (names.keys[found] == keys) & _DELIMITER[data[name_at + names.lengths[found]]]
     ranks = np.where(known, names.ranks[found], np.int16(-1))
-    ranks[closing & (ranks >= names.n_tags)] = -1
     bang = np.flatnonzero(~closing & (data[name_at] == 33))
-    for index in bang.tolist():
-        word = int(words[index])
-        if word & 0xFFFFFF == _COMMENT_WORD:
-            ranks[index] = _COMMENT_RANK
-        elif word == _CDATA_WORD | 0x2020202020202020:
-            ranks[index] = _CDATA_RANK
+    openings = raw[bang]
+    ranks[bang[openings & _COMMENT_MASK == _COMMENT_WORD]] = _COMMENT_RANK
+    ranks[bang[openings | _CDATA_CASE == _CDATA_WORD]] = _CDATA_RANK
     return ranks
 
 
@@ -176,21 +201,27 @@ def _follow(
 ) -> int:
     """Find the true ends of the openers that need a closer look; what lies inside them is no markup."""
     position = 0
-    offsets = starts.tolist()
-    for index in odd.tolist():
+    offsets = [*starts.tolist(), len(text)]
+    for index, rank in zip(odd.tolist(), ranks[odd].tolist(), strict=True):
         start = offsets[index] + begin
         if start < position:
             continue
-        position = _true_end(text, start, int(ranks[index]), names.n_tags)
+        position = _true_end(text, start, rank, names.n_tags)
         ends[index] = position - begin
-        valid[index + 1 : bisect_left(offsets, position - begin, index + 1)] = False
+        if offsets[index + 1] < position - begin:
+            valid[index + 1 : bisect_left(offsets, position - begin, index + 1)] = False
     return position
 
 
 def _true_end(text: bytes, start: int, rank: int, n_tags: int) -> int:
     """Return the offset after the markup, with the raw text it opens, that starts at `start`."""
-    if rank in (_COMMENT_RANK, _CDATA_RANK):
-        match = (_COMMENT if rank == _COMMENT_RANK else _CDATA).match(text, start)
+    if rank == _COMMENT_RANK:
+        match = _EMPTY_COMMENT.match(text, start)
+        assert match is not None
+        closing = match if match[1] else _COMMENT_END.search(text, match.end())
+        return closing.end() if closing else len(text)
+    if rank == _CDATA_RANK:
+        match = _CDATA.match(text, start)
         assert match is not None
         return match.end()
     if not _NAMED.match(text, start):

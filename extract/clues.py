@@ -25,6 +25,7 @@ _NAMES = frozenset({"name", "headline"})
 _THINGS = frozenset({"Product", "ProductGroup", "Service", "Article", "WebPage", "Course", "Book"})
 
 MAX_CLUE_CHARS = 200_000
+MAX_PASSAGE_CHARS = 1000
 HEAD_WORDS, TAIL_WORDS = 12, 8
 
 
@@ -43,21 +44,27 @@ def clues(page: Passages, structured: Structured, meta: Meta) -> tuple[Floats, F
     names = _plain(" . ".join(text for _, key, text in structured.texts if key in _NAMES))
     thing = _plain(" . ".join(t for kind, key, t in structured.texts if key == "description" and kind in _THINGS))
     of_page = [len(texts) > 500, np.log1p(len(texts)), np.log1p(len(thing)), np.log1p(len(described))]
-    rows = np.zeros((len(page), len(PASSAGE_CLUES)), dtype=np.float32)
-    if max(len(described), len(texts), len(names), len(thing)) > 3:
-        for index, text in enumerate(page.text):
-            words = _WORD.findall(text[:1000].lower())
-            if len(words) < 3:
-                rows[index, 2] = bool(words) and f" {' '.join(words)} " in names
-                continue
-            head, tail = " ".join(words[:HEAD_WORDS]), " ".join(words[-TAIL_WORDS:])
-            rows[index] = (
-                (head in described) + (tail in described),
-                (head in texts) + (tail in texts),
-                head in names,
-                (head in thing) + (tail in thing),
+    if max(len(described), len(texts), len(names), len(thing)) <= 3:
+        return np.zeros((len(page), len(PASSAGE_CLUES)), dtype=np.float32), np.array(of_page, dtype=np.float32)
+    known = set().union(*(text.split() for text in (described, texts, names, thing)))
+    rows: list[tuple[int, int, int, int]] = []
+    for text in page.text:
+        words = _WORD.findall(text[:MAX_PASSAGE_CHARS].lower())
+        if not words or (words[0] not in known and words[-1] not in known):
+            rows.append((0, 0, 0, 0))
+        elif len(words) < 3:
+            rows.append((0, 0, f" {' '.join(words)} " in names, 0))
+        else:
+            head, tail = f" {' '.join(words[:HEAD_WORDS])} ", f" {' '.join(words[-TAIL_WORDS:])} "
+            rows.append(
+                (
+                    (head in described) + (tail in described),
+                    (head in texts) + (tail in texts),
+                    head in names,
+                    (head in thing) + (tail in thing),
+                )
             )
-    return rows, np.array(of_page, dtype=np.float32)
+    return np.array(rows, dtype=np.float32), np.array(of_page, dtype=np.float32)
 
 
 def page_tokens(page: Passages, url: str, structured: Structured, meta: Meta) -> set[str]:

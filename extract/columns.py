@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extract.characters import COUNTS, ENDS, Characters
-from extract.passages import FLAGS, Passages
+from extract.hints import FLAGS
+from extract.passages import Passages
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

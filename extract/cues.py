@@ -7,11 +7,13 @@ when it is short, or a word of the heading it stands under.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extract.passages import FLAGS, Passages
+from extract.hints import FLAGS
+from extract.passages import Passages
 
 HINT_SLOTS = ("own", "inner", "near", "above")
 WORD_SLOTS = ("word", "phrase", "under")
@@ -76,7 +78,7 @@ def sums(page: Passages, weights: Mapping[str, int], values: Weights) -> Weights
     """
     none = len(values) - 1
     elements = page.elements
-    by_set = np.stack([values[[weights.get(hint, none) for hint in hints]].sum(0) for hints in page.hint_sets])
+    by_set = _summed([[weights.get(hint, none) for hint in hints] for hints in page.hint_sets], values)
     hints = np.array(elements.hints)
     parent = np.maximum(np.array(elements.parent), 0)
     element = np.array(page.element)
@@ -85,20 +87,26 @@ def sums(page: Passages, weights: Mapping[str, int], values: Weights) -> Weights
         above[index] += above[up]
     out = np.zeros((len(page), len(SLOTS)), dtype=np.float32)
     out[:, 0] = by_set[hints[element], 0]
-    out[:, 1] = [by_set[list(inner), 1].sum() if inner else 0.0 for inner in page.inner]
+    out[:, 1] = _summed(page.inner, by_set)[:, 1]
     near = parent[element]
     out[:, 2] = by_set[hints[near], 2] + by_set[hints[parent[near]], 2]
     out[:, 3] = np.array(above)[element]
-    _add_words(page, weights, values, out)
+    words = list(map(words_of, page.text))
+    summed = _summed([[weights.get(word, none) for word in some] for some in words], values)
+    out[:, 4] = summed[:, 4]
+    phrases = [weights.get(" ".join(some), none) if len(some) <= PHRASE_WORDS else none for some in words]
+    out[:, 5] = values[phrases, 5]
+    under = np.array(headings(page, words))
+    out[:, 6] = np.where(under >= 0, summed[under, 6], 0.0)
     return out
 
 
-def _add_words(page: Passages, weights: Mapping[str, int], values: Weights, out: Weights) -> None:
-    words = list(map(words_of, page.text))
-    none = len(values) - 1
-    rows = [[weights.get(word, none) for word in some] for some in words]
-    summed = np.array([values[some][:, 4::2].sum(0) if some else (0.0, 0.0) for some in rows])
-    out[:, 4] = summed[:, 0]
-    out[:, 5] = [values[weights.get(" ".join(some), none), 5] if len(some) <= PHRASE_WORDS else 0.0 for some in words]
-    under = np.array(headings(page, words))
-    out[:, 6] = np.where(under >= 0, summed[under, 1], 0.0)
+def _summed(rows: Sequence[Sequence[int]], values: Weights) -> Weights:
+    """Return the sum of the rows of `values` that each of several lists names, shape (n_lists, n_columns)."""
+    sizes = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    some = sizes > 0
+    out = np.zeros((len(rows), values.shape[1]), dtype=np.float32)
+    if some.any():
+        flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(sizes.sum()))
+        out[some] = np.add.reduceat(values[flat], (np.cumsum(sizes) - sizes)[some])
+    return out

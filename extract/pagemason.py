@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from extract.choice import threshold
 from extract.clues import PAGE_TYPES
 from extract.numbers import Facts, Numbers, read_facts, shipped
-from extract.passages import Passages, read_passages
+from extract.passages import Passages
 from extract.protocol import Extraction, Page, Verdict
+from extract.reader import read_passages
 from extract.site import SiteEvidence, notes_of
 from extract.structured import Meta, Structured, read_meta, read_structured
 
@@ -140,13 +141,11 @@ def _blocks(
     mean = np.bincount(blocks, size * probability[of_passage], minlength=n) / np.maximum(total, 1e-9)
     content = inside > total / 2
     kept = np.unique(of_passage[content[blocks]])
-    verdicts = []
-    for text, is_content, score in zip(total.tolist(), content.tolist(), mean.tolist(), strict=True):
-        if not text:
-            verdicts.append(UNSEEN)
-        else:
-            why = "kept passages" if is_content else "dropped passages"
-            verdicts.append(Verdict(is_content, round(score, 4), f"{why}, mean probability {score:.2f}"))
+    verdicts = [UNSEEN] * n
+    seen = np.flatnonzero(total)
+    for block, is_content, score in zip(seen.tolist(), content[seen].tolist(), mean[seen].tolist(), strict=True):
+        why = "kept passages" if is_content else "dropped passages"
+        verdicts[block] = Verdict(is_content, round(score, 4), f"{why}, mean probability {score:.2f}")
     return tuple(verdicts), tuple(kept.tolist())
 
 

@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple, Protocol, Self, TypeVar
 
+import numpy as np
+
 from blocks.encoding import STATEFUL, decode_as, encoding_of
 from blocks.partition import PARTITIONING_TAGS, Partition, partition
 from extract.markup import Scan, scan, visible_text
@@ -55,12 +57,29 @@ class Page:
     @cached_property
     def source(self) -> str:
         """The decoded source: `parts` joined."""
-        return "".join(self.parts)
+        return "".join(self.parts) if self._whole is None else self._whole
 
     @cached_property
     def starts(self) -> list[int]:
         """Where each block starts in `source`, and the length of `source` at the end: n_blocks + 1 offsets."""
-        return [0, *accumulate(map(len, self.parts))]
+        if self._whole is None:
+            return [0, *accumulate(map(len, self.parts))]
+        if len(self._whole) == len(self.body):
+            return self.partition.starts
+        first = (np.frombuffer(self.body, np.uint8) & 0xC0) != 0x80  # of each character's bytes
+        before = np.concatenate(([0], np.cumsum(first, dtype=np.int64)))
+        offsets: list[int] = before[self.partition.starts].tolist()
+        return offsets
+
+    @cached_property
+    def _whole(self) -> str | None:
+        """The body decoded in one, when it is UTF-8 all through: blocks begin and end in ASCII."""
+        if self.encoding != "utf-8":
+            return None
+        try:
+            return self.body.decode()
+        except UnicodeDecodeError:
+            return None
 
     @cached_property
     def scan(self) -> Scan:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from blocks.model import body_digest
 from extract.pagemason import Content, overlaps, passages_in
-from extract.passages import Passages, read_passages
+from extract.passages import Passages
 from extract.protocol import Extraction, Page, Verdict
+from extract.reader import read_passages
 from extract.selectors import Selector, SelectorError, read_selectors, select
 
 _BLOCK = re.compile(r"block:([0-9a-f]{32})")

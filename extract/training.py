@@ -19,8 +19,8 @@ from extract.choice import choose
 from extract.clues import PAGE_TYPES
 from extract.cues import SLOTS, tokens
 from extract.numbers import CLIP, Facts, Network, Numbers, Types, first_columns, read_facts, second_columns
-from extract.passages import read_passages
 from extract.protocol import MissingExtra
+from extract.reader import read_passages
 from extract.truth import labels, words_of
 
 Floats = NDArray[np.float32]

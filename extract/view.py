@@ -12,8 +12,9 @@ from extract.accept import MEDIA_TYPES
 from extract.document import Node, arrange
 from extract.info import Info, read_info
 from extract.markdown import escape, markdown
-from extract.passages import Passages, read_passages
+from extract.passages import Passages
 from extract.protocol import Extraction, page_of
+from extract.reader import read_passages
 from extract.registry import DEFAULT_METHOD, extractor
 from extract.render import POLICY, document, starts_with
 from extract.ruling import Parts, ruled

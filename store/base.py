@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from blocks.fingerprints import Fingerprints
 from blocks.model import Capture, Headers
 
 
@@ -108,6 +109,16 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Alike:
+    """Captures that may have a text in common with what was asked for: of each site in turn the one with most such
+    texts, among equals the newest. `n_unread` is how many captures more there are that were not looked at, because
+    that would take too long."""
+
+    records: list[Record]
+    n_unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a clean-up would do, or did: packs read and rewritten, packs dropped, bytes before and after."""
 
@@ -167,6 +178,11 @@ class Store(Protocol):
 
     def of_site(self, site: str) -> list[Record]:
         """Return the captures of one site, by URL and time. Its heads are read, no other site's."""
+        ...
+
+    def alike(self, fingerprints: Fingerprints) -> Alike:
+        """Return the public captures of all sites with a block of prose that meets one of these fingerprints
+        (`blocks.fingerprints.meeting`): candidates, to be compared."""
         ...
 
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:

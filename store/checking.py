@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Row, delete, func, select
 
 from blocks.model import Capture
-from store import freshenings, totals, uses
+from store import alike, freshenings, totals, uses
 from store.base import Finding, StoreError
 from store.database import meta
 from store.finding import CAPTURE, live_rows
@@ -47,7 +47,7 @@ def check(store: SqlStore, *, repair: bool) -> tuple[int, list[Finding]]:
         n_captures += n
         findings += found
         if repair and (lost or found):
-            _drop(store, lost)
+            _drop(store, site, lost)
             store.writer.forget()  # it may know blocks of packs that are damaged
             trim(store, site)
     return n_captures, findings
@@ -116,6 +116,8 @@ def _site(store: SqlStore, site: int, name: str | None) -> tuple[int, list[Findi
             findings += _totals(connection, reader, site, name)
         findings += _rows(name or f"site {site}", rows)
         findings += _needs(connection, reader, site, name or f"site {site}")
+        prose = alike.wrong(connection, reader, site)
+        findings += [Finding(f"{name or f'site {site}'}: pack {pack}: {what}") for pack, what in prose.items()]
         if name is not None and not 0 <= site - number_of(name) < PROBES:
             findings.append(Finding(f"site {site}: {name!r} is not its name"))
         if name is None:
@@ -221,8 +223,10 @@ def _totals(connection: Connection, reader: Reader, site: int, name: str) -> lis
     return [Finding(f"{name}: totals differ: {'; '.join(wrong)}")] if wrong else []
 
 
-def _drop(store: SqlStore, rows: list[Row[Any]]) -> None:
+def _drop(store: SqlStore, site: int, rows: list[Row[Any]]) -> None:
+    """Delete the rows of captures that are lost, and fingerprints that nobody can use."""
     with store.database.write() as connection:
+        alike.drop(connection, site, alike.wrong(connection, Reader(), site))
         for row in rows:
             key = (CAPTURE.c.site == row.site, CAPTURE.c.url == row.url, CAPTURE.c.time == row.time)
             connection.execute(delete(CAPTURE).where(*key, CAPTURE.c.id == row.id))

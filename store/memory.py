@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from blocks.fingerprints import Fingerprints, meeting
 from blocks.model import Block, Capture, body_digest
 from blocks.site import site_of
-from store.base import Budget, Bytes, Finding, Freshening, NoSuchCapture, Plan, Record, SiteStats, Stats
+from store.base import Alike, Budget, Bytes, Finding, Freshening, NoSuchCapture, Plan, Record, SiteStats, Stats
 from store.kinds import is_known, pieces_of
 from store.patterns import matcher
+from store.prose import in_turn, prose_of
 
 RUN_BYTES = 8
 """What a reference to a block is counted as in the `block` figure."""
@@ -86,6 +88,13 @@ class MemoryStore:
     def of_site(self, site: str) -> list[Record]:
         found = [kept.record for kept in self._kept.values() if kept.site == site]
         return sorted(found, key=lambda r: (r.capture.url, r.capture.time, r.id))
+
+    def alike(self, fingerprints: Fingerprints) -> Alike:
+        found = ((k.site, self._n_meeting(k.record, fingerprints), k.record) for k in self._kept.values())
+        return Alike(in_turn(row for row in found if row[1]))
+
+    def _n_meeting(self, record: Record, fingerprints: Fingerprints) -> int:
+        return int(meeting(prose_of(self.read(record)), fingerprints).sum())
 
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
         ids = [i for i in self._by_url.get(url, ()) if self._is(i, time, digest)]

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, ForeignKeyConstraint, Integer, LargeBinary, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 """The newest migration: `alembic_version` of a store that this program writes."""
 
 FORMAT = "1"
@@ -92,4 +92,14 @@ class FresheningRow(Base):
 
     site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    data: Mapped[bytes]
+
+
+class FingerprintRow(Base):
+    __tablename__ = "fingerprint"
+
+    pack: Mapped[int] = mapped_column(
+        Integer().with_variant(BigInteger, "postgresql"), primary_key=True, autoincrement=False
+    )
+    site: Mapped[int]
     data: Mapped[bytes]

@@ -14,14 +14,14 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
-from store import totals
+from store import alike, totals
 from store.base import Plan
 from store.building import IN_COMPACTION, Builder, NewPack
 from store.claims import claimed, site_job
 from store.finding import CAPTURE, live_rows
 from store.known import Known
 from store.layout import choose_base
-from store.models import ARRIVAL, COMPACTED, PRIVATE, Need, Pack, Site
+from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack, Site
 from store.packs import DamagedPack
 from store.reading import Gone
 from store.writing import insert_packs, take_ids
@@ -133,9 +133,11 @@ class Rewriter:
         """Write the packs that are closed, each with the rows of its captures."""
         for pack in builder.take():
             places = [waiting[id(capture)].pop(0) for capture in pack.captures]
+            prose = alike.row_of(pack)
             with self._store.database.write() as connection:
                 totals.lock(connection, self._site)
                 insert_packs(connection, self._site, [pack])
+                alike.put(connection, self._site, pack.id, prose)
                 self._move(connection, pack, places)
                 totals.put_packs(connection, self._site)
 
@@ -183,7 +185,7 @@ def drop_packs(connection: Connection, site: int, candidates: list[int]) -> int:
         if not kept:
             break
         gone -= kept
-    for table, column in ((Need, Need.pack), (Pack, Pack.id)):
+    for table, column in ((FingerprintRow, FingerprintRow.pack), (Need, Need.pack), (Pack, Pack.id)):
         numbers = sorted(gone)
         for start in range(0, len(numbers), 500):
             part = numbers[start : start + 500]

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from sqlalchemy.exc import IntegrityError
 
+from blocks.fingerprints import Fingerprints
 from blocks.model import Capture
 from blocks.site import site_of
-from store import checking, eviction, freshenings, removing, rewriting, totals, uses
-from store.base import Budget, Finding, Freshening, Plan, Record, Stats
+from store import alike, checking, eviction, freshenings, removing, rewriting, totals, uses
+from store.base import Alike, Budget, Finding, Freshening, Plan, Record, Stats
 from store.database import Database, meta
 from store.finding import Finder
 from store.kinds import is_known
@@ -61,6 +62,9 @@ class SqlStore:
 
     def of_site(self, site: str) -> list[Record]:
         return self.finder.of_site(site)
+
+    def alike(self, fingerprints: Fingerprints) -> Alike:
+        return alike.find(self, fingerprints)
 
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
         records = self.finder.find(url, before=time, limit=1 << 16, after=time)

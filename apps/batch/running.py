@@ -28,7 +28,8 @@ class Ledger:
     begun: float = field(default_factory=time.monotonic)
     steps: dict[str, dict[str, float]] = field(default_factory=dict)
     memory_bytes: int = 0
-    workers: set[str] = field(default_factory=set)
+    workers: dict[str, float] = field(default_factory=dict)
+    """CPU seconds that each worker spent on tasks."""
     problems: list[Problem] = field(default_factory=list)
     failed: bool = False
 
@@ -41,13 +42,14 @@ class Ledger:
         row["task seconds"] += answer.seconds
         self.memory_bytes = max(self.memory_bytes, answer.memory_bytes)
         if answer.worker:
-            self.workers.add(answer.worker)
+            self.workers[answer.worker] = self.workers.get(answer.worker, 0.0) + answer.cpu_seconds
 
     def figures(self) -> dict[str, Any]:
         """Return it for run.json; times and memory are of this run, and differ from run to run."""
         return {
             "seconds": round(time.monotonic() - self.begun, 3),
             "workers": len(self.workers),
+            "cpu seconds of the busiest worker": round(max(self.workers.values(), default=0.0), 3),
             "peak worker memory bytes": self.memory_bytes,
             "steps": {name: {key: round(value, 3) for key, value in row.items()} for name, row in self.steps.items()},
         }

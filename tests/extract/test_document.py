@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extract.document import Node, arrange, safe_url
-from extract.passages import read_passages
+from extract.reader import read_passages
 
 
 def tree(source: str, kept: list[int] | None = None) -> Node:

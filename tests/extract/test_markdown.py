@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from extract.document import arrange
 from extract.markdown import escape, markdown
-from extract.passages import read_passages
+from extract.reader import read_passages
 
 
 def written(source: str) -> str:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extract.passages import FLAGS, Passages, read_passages
+from extract.hints import FLAGS
+from extract.passages import Passages
+from extract.reader import read_passages
 
 
 def inside(page: Passages, index: int) -> set[str]:

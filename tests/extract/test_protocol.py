@@ -1,5 +1,7 @@
 """The registry, and the page as the methods see it."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,14 @@ from extract.registry import METHODS, extractor, names, segmenter
 def test_any_bytes_in_any_encoding_are_a_page(body: bytes, encoding: str) -> None:
     page = page_of("http://a.test/", body, encoding=encoding)
     assert len(page.texts) == len(page) == len(page.starts) - 1
+
+
+@given(st.lists(st.sampled_from(["<p>", "<div>", "</p>", "a", "ž", "漢", "😀", "\ufeff", "\xa0"])), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_the_source_is_that_of_the_blocks_joined(pieces: list[str], whole: bool) -> None:
+    page = page_of("http://a.test/", "".join(pieces).encode() + (b"" if whole else b"\xe6\xbc"), encoding="utf-8")
+    assert page.source == "".join(page.parts)
+    assert [page.source[a:b] for a, b in pairwise(page.starts)] == page.parts
 
 
 def test_a_wide_encoding_is_read_by_its_byte_order_mark() -> None:

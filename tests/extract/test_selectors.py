@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extract.passages import read_passages
+from extract.reader import read_passages
 from extract.selectors import MAX_SELECTOR_CHARS, SelectorError, read_selectors, select
 
 PAGE = """<body><nav class="top menu" id=menu><ul><li>one<li class=last>two</ul></nav>

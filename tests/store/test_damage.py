@@ -11,6 +11,7 @@ from sqlalchemy import text
 from blocks.model import Capture, body_digest
 from store.base import Freshening, StoreError
 from store.opening import open_store
+from store.prose import prose_of
 from store.sql import SqlStore
 from tests.store.conftest import page, site_pages
 
@@ -88,6 +89,8 @@ def test_a_flipped_bit_that_changes_what_is_read_is_found(tmp_path: Path) -> Non
         "update pack set kind = 2 where kind = 0",
         "update freshening set id = id + 1",
         "update freshening set data = x'00'",
+        "update fingerprint set data = x'00'",
+        "update fingerprint set data = (select data from fingerprint order by pack desc limit 1)",
     ],
 )
 def test_a_row_that_says_something_else_is_found(tmp_path: Path, statement: str) -> None:
@@ -100,6 +103,21 @@ def test_a_row_that_says_something_else_is_found(tmp_path: Path, statement: str)
         connection.execute(text(statement))
     store.close()
     assert not sound(path)
+
+
+def test_repair_drops_fingerprints_that_nobody_can_use_and_no_capture(tmp_path: Path) -> None:
+    filled(tmp_path / "x.db")
+    store = open_store(f"sqlite:///{tmp_path / 'x.db'}")
+    assert isinstance(store, SqlStore)
+    with store.database.write() as connection:
+        connection.execute(text("update fingerprint set data = x'00'"))
+    wanted = prose_of(PAGES[3])
+    before = {record.capture.url for record in store.alike(wanted).records}
+    assert PAGES[3].url not in before  # only what arrived later is found
+    assert store.check(repair=True)[1]
+    assert store.check() == (len(PAGES) + 5, [])
+    assert PAGES[3].url in {record.capture.url for record in store.alike(wanted).records}
+    store.close()
 
 
 def test_repair_drops_what_is_lost_and_keeps_the_rest(database_url: str) -> None:

@@ -14,6 +14,7 @@ from store.base import NotAStore, StoreError, StoreTooNew, StoreUnavailable
 from store.database import Database
 from store.models import SCHEMA
 from store.opening import open_store
+from store.prose import prose_of
 from tests.store.conftest import page, site_pages
 
 
@@ -103,6 +104,23 @@ def test_models_and_migrations_agree(database_url: str) -> None:
         command.check(config(connection))
         assert ScriptDirectory.from_config(config(connection)).get_current_head() == SCHEMA
     engine.dispose()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_an_older_store_is_migrated_when_it_is_opened(database_url: str, read_only: bool) -> None:
+    pages = site_pages(5)
+    store = open_store(database_url)
+    store.keep(pages)
+    store.close()
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("drop table fingerprint"))
+        connection.execute(text("update alembic_version set version_num = '0001'"))
+    engine.dispose()
+    store = open_store(database_url, create=False, read_only=read_only)
+    assert [store.read(record) for record in store.captures()] == pages
+    assert pages[1].url in {record.capture.url for record in store.alike(prose_of(pages[1])).records}
+    store.close()
 
 
 def test_the_file_is_made_so_that_it_can_shrink_and_forget(tmp_path: Path) -> None:

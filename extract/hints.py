@@ -1,0 +1,74 @@
+"""What the name, classes, id and role of an element say of the text in it: flags, hints, and a step in a path."""
+
+import re
+from functools import lru_cache
+
+_FLAGS = (
+    "nav footer header aside article main section form table td th ul ol li dl blockquote pre figure figcaption p "
+    "heading button select label noscript details dialog hidden address textarea center menu iframe"
+)
+FLAGS = tuple(_FLAGS.split())
+"""What a passage can lie in; flag i is bit i."""
+
+_BIT = {name: 1 << i for i, name in enumerate(FLAGS)}
+_HIDDEN = _BIT["hidden"]
+TAG_BITS = {
+    **{name: bit for name, bit in _BIT.items() if name not in ("heading", "hidden")},
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _BIT["heading"]),
+}
+
+_HINT = re.compile(
+    r"""(?:^|\s)(class|id|role|itemprop|itemtype|hidden|aria-hidden|style)(?=[\s=/>]|$)"""
+    r"""(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'>]+)))?""",
+    re.IGNORECASE,
+)
+_NO_DISPLAY = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_DIGITS = re.compile(r"[0-9]+")
+
+MAX_HINT_CHARS = 400
+"""Attributes longer than this are read only so far for hints."""
+
+
+class Hints:
+    """Numbers the hint sets of a page; equal ones share a number."""
+
+    def __init__(self, sets: list[tuple[str, ...]]) -> None:
+        self.sets = sets
+        self.written: dict[tuple[str, str], tuple[int, int, bytes]] = {}
+        self.meant: dict[tuple[int, tuple[str, ...], bytes], tuple[int, int, bytes]] = {}
+
+    def read(self, name: str, attributes: str) -> tuple[int, int, bytes]:
+        """Return the index of an element's hint set, its own flags, and what it adds to a path."""
+        known = self.written.get((name, attributes))
+        if known is None:
+            meaning = _hints(name, attributes[:MAX_HINT_CHARS])
+            known = self.meant.get(meaning)
+            if known is None:
+                flags, hints, step = meaning
+                known = self.meant[meaning] = len(self.sets), flags, step
+                self.sets.append(hints)
+            self.written[name, attributes] = known
+        return known
+
+
+@lru_cache(maxsize=1 << 14)
+def _hints(name: str, attributes: str) -> tuple[int, tuple[str, ...], bytes]:
+    """Return what an element's name, classes, id and role say: its flags, its hints, and its step in a path."""
+    flags, classes = TAG_BITS.get(name, 0), ""
+    hints = ["<" + name]
+    for kind, *values in _HINT.findall(attributes):
+        kind, value = kind.lower(), "".join(values)
+        if kind == "class" or kind == "id":
+            if kind == "class":
+                classes = _DIGITS.sub("", value)
+            hints += [part.lower() for part in _NAME_PART.findall(value) if len(part) > 2]
+        elif kind in ("role", "itemprop", "itemtype"):
+            hints.append(f"{kind}={value.rsplit('/', 1)[-1].lower()[:20]}")
+        elif kind == "hidden" or (kind == "aria-hidden" and value == "true"):
+            hints.append(kind)
+            flags |= _HIDDEN if kind == "hidden" else 0
+        elif _NO_DISPLAY.search(value):
+            hints.append("display:none")
+            flags |= _HIDDEN
+    return flags, tuple(dict.fromkeys(hints)), f"{name}.{classes}/".encode("utf-8", "replace")
