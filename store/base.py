@@ -1,11 +1,15 @@
 """The one interface to kept captures. `keep` is the only way in, `read` the only way out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from blocks.fingerprints import Fingerprints
 from blocks.model import Capture, Headers
+
+if TYPE_CHECKING:
+    from blocks.fingerprints import Fingerprints
 
 
 class StoreError(Exception):
