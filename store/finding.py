@@ -20,6 +20,9 @@ from store.reading import Gone, Reader, damaged
 ATTEMPTS = 4
 """How often a look-up starts again when compaction moves what it looks at."""
 
+URLS_AT_ONCE = 500
+"""URLs that one query names."""
+
 CAPTURE: Table = CaptureRow.metadata.tables["capture"]
 
 CaptureRows = Sequence[Row[Any]]
@@ -57,6 +60,25 @@ class Finder:
             query = query.order_by(CAPTURE.c.time.desc(), CAPTURE.c.id.desc()).limit(limit + 1)
             records += self.records(connection, connection.execute(query).all())
         return [r for r in records if url in (r.capture.url, r.capture.key) and after <= r.capture.time <= last]
+
+    def moments(self, captures: Sequence[Capture]) -> set[tuple[int, int]]:
+        """Return (the URL's number, milliseconds) of the kept captures that may be of these URLs and moments."""
+        by_site: dict[str, set[int]] = defaultdict(set)
+        for url in {capture.url for capture in captures}:
+            for name in self.sites_of(url):
+                by_site[name].add(number_of(url))
+        times = [capture.time // 1000 for capture in captures]
+        found: set[tuple[int, int]] = set()
+        with self.database.read() as connection:
+            for name, urls in by_site.items():
+                site, exists = site_id(connection, name)
+                numbers = sorted(urls) if exists else []
+                for start in range(0, len(numbers), URLS_AT_ONCE):
+                    query = select(CAPTURE.c.url, CAPTURE.c.time).where(CAPTURE.c.site == site)
+                    query = query.where(CAPTURE.c.url.in_(numbers[start : start + URLS_AT_ONCE]))
+                    query = query.where(CAPTURE.c.time.between(min(times), max(times)))
+                    found.update((row.url, row.time) for row in connection.execute(query))
+        return found
 
     def records(self, connection: Connection, rows: CaptureRows) -> list[Record]:
         """Return the records of rows, in their order. Gone or DamagedPack when a head cannot be read."""

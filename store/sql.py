@@ -44,7 +44,8 @@ class SqlStore:
         return self.writer.keep(captures) if captures else []
 
     def known(self, captures: Sequence[Capture]) -> list[bool]:
-        return [self._is_known(capture) for capture in captures]
+        moments = self.finder.moments(captures)
+        return [(number_of(c.url), c.time // 1000) in moments and self._is_known(c) for c in captures]
 
     def _is_known(self, capture: Capture) -> bool:
         # rows have milliseconds: all captures of this one are looked at

@@ -26,22 +26,30 @@ Pairs = tuple[tuple[bytes, bytes], ...]
 Kind = tuple[bytes, int]
 """The bytes before a token, and its length."""
 
-_NO_WORD = np.ones(256, np.bool_)
-_NO_WORD[[*range(48, 58), *range(65, 91), *range(97, 123)]] = False
+_IS_WORD = bytes(48 <= byte < 58 or 65 <= byte < 91 or 97 <= byte < 123 for byte in range(256))
+_FOUR = np.uint32(0x01010101)
 
 
 def find_tokens(text: bytes) -> list[tuple[Kind, bytes]]:
-    """Return what looks like a token, with its kind, in order."""
-    gaps = np.flatnonzero(_NO_WORD[np.frombuffer(text, np.uint8)])
-    stops = np.append(gaps, len(text))
-    starts = np.concatenate([np.zeros(1, stops.dtype), gaps + 1])
-    sizes = stops - starts
+    """Return what looks like a token, with its kind, in order.
+
+    Of MIN_BYTES letters and digits, wherever they begin, three neighbouring groups of four are full.
+    """
+    words = text.translate(_IS_WORD)
+    full = np.frombuffer(words, np.uint32, len(words) // 4) == _FOUR
     found = []
-    for index in np.flatnonzero((sizes >= MIN_BYTES) & (sizes <= MAX_BYTES)).tolist():
-        start, stop = int(starts[index]), int(stops[index])
-        token = text[start:stop]
-        if not token.isalpha():
-            found.append(((text[max(0, start - CONTEXT_BYTES) : start], stop - start), token))
+    stop = 0
+    for group in np.flatnonzero(full[:-2] & full[1:-1] & full[2:]).tolist():
+        at = 4 * group
+        if at < stop:
+            continue
+        start = words.rfind(0, stop, at) + 1 or stop
+        stop = words.find(0, at)
+        stop = len(words) if stop < 0 else stop
+        if MIN_BYTES <= stop - start <= MAX_BYTES:
+            token = text[start:stop]
+            if not token.isalpha():
+                found.append(((text[max(0, start - CONTEXT_BYTES) : start], stop - start), token))
     return found
 
 

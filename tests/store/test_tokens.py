@@ -1,5 +1,7 @@
 """Session ids and their like: found, replaced, put back."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,6 +51,16 @@ def test_what_a_token_is() -> None:
 
 tokens = st.sampled_from([ONE, TWO, THREE, ONE[:20], TWO[:20], ONE + TWO[:32], b"x1" * 8])
 texts = st.lists(tokens | st.sampled_from([b"sid=", b"&", b"<p>", b"csrf=", b" "]), max_size=14).map(b"".join)
+
+
+words = st.lists(st.sampled_from([b"a1b2", b"Zz", b"9", b"-", b"\xff", b"=abcdefghijkl"]), max_size=60).map(b"".join)
+
+
+@given(words | texts)
+def test_the_tokens_are_those_of_a_regular_expression(text: bytes) -> None:
+    runs = [match for match in re.finditer(rb"[0-9A-Za-z]+", text) if 16 <= len(match[0]) <= 64]
+    expected = [(run.start(), run[0]) for run in runs if not run[0].isalpha()]
+    assert find_tokens(text) == [((text[max(0, at - 6) : at], len(token)), token) for at, token in expected]
 
 
 @given(texts, texts)
