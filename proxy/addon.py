@@ -94,6 +94,8 @@ class Pagemason:
         try:
             if exchange.request.method == "PURGE":
                 await service.purge(flow, exchange)
+            elif await service.from_archive(flow, exchange):
+                pass
             elif not await service.border.stops(flow):
                 await service.serving.look_up(flow, exchange)
             if flow.response is None and (closed := closed_by_origin(flow)):

@@ -111,6 +111,17 @@ class Holdings:
         self._memory.put(key, entries, whole=True)
         return View(entries, "store", True)
 
+    async def history(self, key: str, most: int) -> list[Entry]:
+        """Return all captures of a key, at most so many, newest first. Raises StoreError when the store does not
+        answer."""
+        look_up = self._pending.begin()
+        try:
+            records = await self._reader.ask(lambda store: store.find(key, limit=most))
+            entries = self._pending.overlay(key, (stored_entry(record, self._policy) for record in records))
+        finally:
+            self._pending.end(look_up)
+        return sorted(entries, key=lambda entry: entry.capture.time, reverse=True)[:most]
+
     async def form(self, entry: Entry, coding: str) -> bytes | None:
         """Return an entry's body in a content coding, made in a thread when it is not at hand.
 

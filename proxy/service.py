@@ -10,6 +10,7 @@ from collections.abc import Awaitable
 from mitmproxy import http
 
 from proxy import control
+from proxy.archive import Archive
 from proxy.border import Border
 from proxy.caching import Policy, via
 from proxy.entry import Entry
@@ -30,7 +31,7 @@ from proxy.upkeep import chores_of
 from proxy.views.negotiation import ViewRequest, view_request_of
 from proxy.views.serving import Views
 from settings import SPECS, Settings, data_directory, default_store
-from store.base import Store
+from store.base import Store, StoreError
 from store.opening import open_store
 
 logger = logging.getLogger(__name__)
@@ -86,6 +87,7 @@ class Service:
         self.holdings = Holdings(
             self.reader, Memory(settings.memory_bytes, self.metrics), self.losses, self.limits, self.policy
         )
+        self.archive = Archive(self.holdings, self.policy, self.metrics, serve_private=settings.serve_private)
         self.flights = Flights()
         self.border = Border(settings)
         self.receiving = Receiving(self.holdings, self.policy, self.losses)
@@ -156,7 +158,15 @@ class Service:
 
     def may_be_at_once(self, exchange: Exchange) -> bool:
         """Tell whether a request can be looked at without waiting for anything."""
-        return exchange.request.method != "PURGE" and not self.border.asks
+        return exchange.request.method != "PURGE" and not self.border.asks and not self.archive.is_asked(exchange)
+
+    async def from_archive(self, flow: http.HTTPFlow, exchange: Exchange) -> bool:
+        """Answer a request for a page at a time; tell whether it was one, and the page is kept."""
+        try:
+            return self.archive.is_asked(exchange) and await self.archive.answer(flow, exchange)
+        except StoreError as exc:
+            self.serving.refuse(flow, exchange, f"The store does not answer: {exc}")
+            return True
 
     async def purge(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
         """Answer a PURGE: forget what is kept under its URL, for clients that are trusted."""

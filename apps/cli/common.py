@@ -16,6 +16,9 @@ Command = Callable[..., Any]
 
 MOST_NOTES = 200
 
+MIN_TIME, MAX_TIME = -(1 << 62), 1 << 62
+"""Before and after every capture, in microseconds."""
+
 
 class Failure(click.ClickException):
     """The command could not do what was asked; the message is one sentence. Exit code 1."""
@@ -78,13 +81,20 @@ def opened(settings: Settings, *, create: bool = False, read_only: bool = False)
         store.close()
 
 
-def find_capture(store: Store, url: str, at: str | None = None) -> Record:
-    """Return the newest capture of a URL, received at or before `at` if given. Failure when there is none."""
+def time_option(value: str | None, name: str, default: int = 0) -> int:
+    """Return the time that an option names in microseconds, `default` when it was not given."""
     from apps.warc.dates import parse_date
 
-    before = None if at is None else parse_date(at)
-    if at is not None and before is None:
-        raise click.BadParameter(f"{at!r} is no time, such as 2024-05-06T07:08:09Z", param_hint="'--at'")
+    if value is None:
+        return default
+    if (time := parse_date(value)) is None:
+        raise click.BadParameter(f"{value!r} is no time, such as 2024-05-06T07:08:09Z", param_hint=f"'{name}'")
+    return time
+
+
+def find_capture(store: Store, url: str, at: str | None = None) -> Record:
+    """Return the newest capture of a URL, received at or before `at` if given. Failure when there is none."""
+    before = None if at is None else time_option(at, "--at")
     # A URL without a path means its root: http://a.test is http://a.test/.
     for name in (url, url + "/") if url.count("/") == 2 else (url,):
         for record in store.find(name, before=before, limit=1):

@@ -49,7 +49,7 @@ _CONTROLS = frozenset(
         b"range",
     )
 )
-_SPECIAL = _CONTROLS | {b"authorization", b"cookie"}
+_SPECIAL = _CONTROLS | {b"accept-datetime", b"authorization", b"cookie"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import socket
 import sqlite3
 import subprocess
@@ -241,6 +242,24 @@ def test_export_and_import_give_the_same_captures(four: Path, home: Path, pm: In
     assert ask("import", home / "all.warc.gz")["captures"] == 0
     pm("export", home / "some.warc.gz", "http://a.test/*", "--revisit")
     assert gzip.decompress((home / "some.warc.gz").read_bytes()).count(b"WARC-Type: response") == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "ids"),
+    [
+        (("--from", "2024-05-03"), ["<2>", "<4>"]),
+        (("--to", "2024-05-02"), ["<1>", "<3>"]),
+        (("--from", "2024-05-02", "--to", "2024-05-03"), ["<2>", "<3>"]),
+        (("http://a.test/*", "--to", "2024-05-01"), ["<1>"]),
+    ],
+)
+def test_export_takes_what_was_captured_between_two_times(
+    four: Path, home: Path, pm: Invoke, times: tuple[str, ...], ids: list[str]
+) -> None:
+    assert pm("export", home / "some.warc.gz", *times)[0] == 0
+    written = gzip.decompress((home / "some.warc.gz").read_bytes()).decode()
+    assert sorted(re.findall(r"WARC-Record-ID: (<\d>)", written)) == ids
+    assert pm("export", home / "none.warc.gz", "--from", "soon")[0] == 2
 
 
 def test_purge_deletes_what_matches(four: Path, pm: Invoke, ask: Ask) -> None:
