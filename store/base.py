@@ -134,6 +134,16 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Compaction:
+    """A compaction that rewrote `packs` packs: when it ended, in seconds since the epoch, and bytes on disk."""
+
+    time: int
+    packs: int
+    bytes_before: int
+    bytes_after: int
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """What a store may occupy, in bytes on disk, and how old captures may be; 0 is no limit.
 
@@ -228,6 +238,10 @@ class Store(Protocol):
 
     def stats(self) -> Stats:
         """Return the totals."""
+        ...
+
+    def last_compaction(self) -> Compaction | None:
+        """Return the last compaction that rewrote something, by any process; None when there was none."""
         ...
 
     def purges(self) -> int:

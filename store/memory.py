@@ -7,7 +7,19 @@ from dataclasses import dataclass, replace
 from blocks.fingerprints import Fingerprints, meeting
 from blocks.model import Block, Capture, body_digest
 from blocks.site import site_of
-from store.base import Alike, Budget, Bytes, Finding, Freshening, NoSuchCapture, Plan, Record, SiteStats, Stats
+from store.base import (
+    Alike,
+    Budget,
+    Bytes,
+    Compaction,
+    Finding,
+    Freshening,
+    NoSuchCapture,
+    Plan,
+    Record,
+    SiteStats,
+    Stats,
+)
 from store.kinds import is_known, pieces_of
 from store.patterns import matcher
 from store.prose import in_turn, prose_of
@@ -194,6 +206,9 @@ class MemoryStore:
             total,
             rows,
         )
+
+    def last_compaction(self) -> Compaction | None:
+        return None
 
     def purges(self) -> int:
         return self._purges

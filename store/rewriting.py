@@ -6,6 +6,7 @@ capture in exactly one place. Old packs go last, and only those that nothing nee
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,8 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
-from store import alike, totals
-from store.base import Plan
+from store import alike, compactions, totals
+from store.base import Plan, StoreError
 from store.building import IN_COMPACTION, Builder, NewPack
 from store.claims import claimed, site_job
 from store.finding import CAPTURE, live_rows
@@ -232,7 +233,12 @@ def compact(store: SqlStore, *, dry_run: bool, gently: bool = False) -> Plan:
         return Plan(sum(sites.values()), 0, before, before, notes)
     done = [site for site in sorted(sites) if _rewrite_alone(store, site, gently=gently)]
     notes = tuple(note for site, note in zip(sorted(sites), notes, strict=True) if site in set(done))
-    return finish(store, Plan(sum(sites[site] for site in done), 0, before, before, notes))
+    plan = finish(store, Plan(sum(sites[site] for site in done), 0, before, before, notes))
+    if done:
+        # IntegrityError: another process notes one in this moment; a full disk: the compaction counts all the same
+        with contextlib.suppress(IntegrityError, StoreError), store.database.write() as connection:
+            compactions.note(connection, plan)
+    return plan
 
 
 def _rewrite_alone(store: SqlStore, site: int, *, gently: bool) -> bool:

@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 from blocks.fingerprints import Fingerprints
 from blocks.model import Capture
 from blocks.site import site_of
-from store import alike, checking, eviction, freshenings, removing, rewriting, totals, uses
-from store.base import Alike, Budget, Finding, Freshening, Plan, Record, Stats
+from store import alike, checking, compactions, eviction, freshenings, removing, rewriting, totals, uses
+from store.base import Alike, Budget, Compaction, Finding, Freshening, Plan, Record, Stats
 from store.database import Database, meta
 from store.finding import Finder
 from store.kinds import is_known
@@ -121,6 +121,10 @@ class SqlStore:
     def stats(self) -> Stats:
         with self.database.read() as connection:
             return totals.stats(connection, self.database.size(connection))
+
+    def last_compaction(self) -> Compaction | None:
+        with self.database.read() as connection:
+            return compactions.load(connection)
 
     def purges(self) -> int:
         with self.database.read() as connection:

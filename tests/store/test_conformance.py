@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from blocks.model import Capture, body_digest
 from store.base import Freshening, NoSuchCapture, Store
+from store.memory import MemoryStore
 from tests.store.conftest import page, site_pages
 
 SLOW = settings(
@@ -176,6 +177,25 @@ def test_compaction_changes_no_capture(store: Store) -> None:
     more = site_pages(40)
     store.keep(more)
     assert contents(store) == Counter(kept) + Counter(more)
+
+
+def test_the_last_compaction_is_known(store: Store) -> None:
+    assert store.last_compaction() is None
+    for start in range(0, 30, 3):
+        store.keep(site_pages(30)[start : start + 3])
+    before = store.size()
+    store.compact(dry_run=True)
+    assert store.last_compaction() is None
+    plan = store.compact()
+    last = store.last_compaction()
+    if isinstance(store, MemoryStore):  # has nothing to compact
+        assert (plan.rewrite, last) == (0, None)
+        return
+    assert last is not None
+    assert (last.packs, last.bytes_before, last.bytes_after) == (10, before, plan.bytes_after)
+    store.compact()  # nothing is left to do
+    assert store.last_compaction() == last
+    assert store.check() == (30, [])
 
 
 def test_the_figures_add_up(store: Store) -> None:
