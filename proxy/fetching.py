@@ -6,10 +6,11 @@ that is gone has to ask it before the request goes on.
 
 import asyncio
 import logging
+import time
 
 from mitmproxy import ctx, http
 from mitmproxy.addons.clientplayback import ReplayHandler
-from mitmproxy.connection import Server
+from mitmproxy.connection import Client, ConnectionState, Server
 
 from blocks.model import Headers
 
@@ -36,12 +37,24 @@ async def fetch(flow: http.HTTPFlow, headers: Headers, method: str = "") -> http
     own.request = request
     own.is_replay = "request"  # whoever asked has been let in already
     own.metadata[_OURS] = True
-    handler = ReplayHandler(own, ctx.options)
+    answer = await _play(own)
+    return None if answer is None or answer.raw_content is None else answer
+
+
+async def ask_anew(url: str, headers: Headers) -> http.Response | None:
+    """Ask for a page as a client on this machine does, through the cache; None when there is no answer."""
+    here = ("127.0.0.1", 0)
+    client = Client(peername=here, sockname=here, timestamp_start=time.time(), state=ConnectionState.OPEN)
+    flow = http.HTTPFlow(client, Server(address=None))
+    flow.request = http.Request.make("GET", url, headers=headers)
+    flow.is_replay = "request"
+    return await _play(flow)
+
+
+async def _play(flow: http.HTTPFlow) -> http.Response | None:
     try:
-        await asyncio.wait_for(handler.replay(), FETCH_SECONDS)
+        await asyncio.wait_for(ReplayHandler(flow, ctx.options).replay(), FETCH_SECONDS)
     except TimeoutError:
         logger.warning("%s: no answer in %d seconds", flow.request.url, FETCH_SECONDS)
         return None
-    if own.error is not None or own.response is None or own.response.raw_content is None:
-        return None
-    return own.response
+    return flow.response if flow.error is None else None

@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 
 from mitmproxy import http
 
-from proxy import control
+from proxy import control, refetching
 from proxy.archive import Archive
 from proxy.border import Border
 from proxy.caching import Policy, via
@@ -181,6 +181,15 @@ class Service:
             flow.response = control.sentence(200, b"OK", f"{exchange.request.url} is purged.")
         else:
             flow.response = control.sentence(404, b"Not Found", f"{exchange.request.url} is not kept.")
+
+    def refetch(self, url: str, wait_seconds: float) -> str:
+        """Fetch a page anew, from another thread than the loop's; return in a sentence what came of it.
+
+        What takes longer than `wait_seconds` goes on by itself.
+        """
+        if self._loop is None or self.settings.proxy_mode.startswith("reverse"):
+            return "This proxy fetches nothing by itself."
+        return refetching.refetch(self._loop, url, self.mode, wait_seconds)
 
     def refuses(self, address: tuple[str, int] | None) -> str:
         """Return why no connection may be opened to an address; "" when one may."""

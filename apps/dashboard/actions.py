@@ -1,4 +1,4 @@
-"""What changes something: logging in and out, and purging. The walls have looked at the form by now."""
+"""What changes something: logging in and out, purging, fetching anew. The walls have looked at the form by now."""
 
 import hmac
 
@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from apps.dashboard.board import Board, NotThere, link, readable, text_of
+from apps.dashboard.forms import own_path
 from apps.dashboard.keys import SESSION_SECONDS
 from apps.dashboard.walls import COOKIE
 from store.opening import open_store
@@ -19,17 +20,11 @@ def login(board: Board, request: Request) -> Response:
     form = request.scope["form"]
     if not board.keys.is_token(form.get("token", "")):
         return board.show(request, "login.html", 403, wrong=True, then=form.get("then", ""))
-    response = RedirectResponse(_own(form.get("then", "")), 303)
+    response = RedirectResponse(own_path(form.get("then", "")), 303)
     response.set_cookie(
         COOKIE, board.keys.new_session(), max_age=SESSION_SECONDS, httponly=True, samesite="strict", path="/"
     )
     return response
-
-
-def _own(path: str) -> str:
-    """Return a path of ours, the overview for anything that may lead elsewhere."""
-    fine = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
-    return path if fine and path.isascii() else "/"
 
 
 def logout(board: Board, request: Request) -> Response:
@@ -57,6 +52,14 @@ def purge(board: Board, request: Request) -> Response:
     finally:
         store.close()
     return board.show(request, "purged.html", url=url, n=n)
+
+
+def refetch(board: Board, request: Request) -> Response:
+    """Let the proxy fetch a kept page anew, and say what came of it."""
+    url = request.scope["form"].get("url", "")
+    board.captures_of(url)  # nothing else is fetched from here
+    said = board.live.proxy.refetch(url) if board.live.proxy else "No proxy is attached."
+    return board.show(request, "refetched.html", url=url, said=said)
 
 
 def _count(board: Board, url: str) -> int:

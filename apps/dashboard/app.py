@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from apps.dashboard import actions, blocks, changes, overview, pages, sites
+from apps.dashboard import actions, blocks, changes, overview, pages, rules, sites
 from apps.dashboard.board import Board, NotThere
 from apps.dashboard.exposition import metrics_text
 from apps.dashboard.tables import Table, answer
@@ -36,6 +36,7 @@ TABLES: dict[str, Callable[[Board, Request, bool], Table]] = {
     "/block/similar": blocks.similar_table,
     "/block/pages": blocks.pages_table,
     "/diff/blocks": changes.blocks_table,
+    "/rules": rules.rules_table,
 }
 """Each table by the address at which it is .json and .csv; its parameters are those of its page."""
 
@@ -51,15 +52,17 @@ PAGES: dict[str, View] = {
     "/block": blocks.block,
     "/diff": changes.diff,
 }
-FORMS: dict[str, View] = {"/login": actions.login, "/logout": actions.logout, "/purge": actions.purge}
+FORMS: dict[str, View] = {"/login": actions.login, "/purge": actions.purge, "/rules": rules.rules}
+ACTIONS: dict[str, View] = {"/logout": actions.logout, "/refetch": actions.refetch, "/rules/block": rules.decide}
 
 
 def application(board: Board, hosts: tuple[str, ...] = ()) -> Walls:
     """Return the application; requests that come in at the frames' port get stored pages only."""
     routes: list[BaseRoute] = [Route(path, _viewing(board, view)) for path, view in PAGES.items()]
     for path, view in FORMS.items():
-        methods = ["POST"] if path == "/logout" else ["GET", "POST"]
-        routes.append(Route(path, _viewing(board, view), methods=methods))
+        routes.append(Route(path, _viewing(board, view), methods=["GET", "POST"]))
+    for path, view in ACTIONS.items():
+        routes.append(Route(path, _viewing(board, view), methods=["POST"]))
     for address, table in TABLES.items():
         for ending in ("json", "csv"):
             routes.append(Route(f"{address}.{ending}", _tabling(board, table, ending)))

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from apps.dashboard.board import PAGE_ROWS, Board, NotThere, link, number_of, shown, text_of
 from apps.dashboard.pages import look
+from apps.dashboard.rules import decision_about
 from apps.dashboard.sites import block_bytes, site_named
 from apps.dashboard.tables import Column, Table, paged
 from apps.site_blocks import Known, SiteBlocks, excerpt
@@ -160,6 +161,7 @@ def block(board: Board, request: Request) -> Response:
         similar=_similar(board, found, known, data, request),
         pages=_pages(found, known, request, False),
         base=base,
+        decision=decision_about(board.judge.rule_of(f"http://{site_named(request)}/"), known.digest.hex()),
         base_link=link("/block", site=site_named(request) or "-", block=base.digest.hex()) if base else "",
         difference=difference(before, data) if before else [],
     )

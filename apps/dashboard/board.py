@@ -13,12 +13,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from apps.dashboard import charts
+from apps.dashboard.content import Judge
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.keys import Keys
 from apps.dashboard.live import Live
 from apps.dashboard.tables import Row, Table
 from apps.warc.dates import format_date
 from blocks.site import site_of
+from proxy.views.rules_file import RulesFile
 from settings import Settings
 from store.base import Record, SiteStats, Store
 from store.totals import SHARED
@@ -102,6 +104,8 @@ class Board:
     live: Live
     evidence: Evidence
     keys: Keys
+    rules: RulesFile
+    judge: Judge
     frame_port: int
     templates: Environment = field(default_factory=_environment)
     _listed: OrderedDict[str, tuple[SiteStats, list[Record]]] = field(default_factory=OrderedDict)

@@ -1,77 +1,113 @@
-"""Which blocks of a page are content, as the default method of `extract` says, where this build has it."""
+"""What the proxy would make of a stored page: which blocks are content, and the content view or why there is none."""
 
-import importlib.util
 import logging
+from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import Any
 
-from blocks.model import Capture
-from extract.protocol import page_of
-from extract.registry import DEFAULT_METHOD, METHODS, extractor
-from store.base import StoreError
+from apps.dashboard.evidence import Evidence
+from blocks.model import Capture, body_digest
+from blocks.site import host_of
+from extract.protocol import NeedsEvidence, Verdict, page_of
+from extract.registry import extractor
+from extract.ruling import read_parts, ruled
+from extract.view import view_of
+from proxy.views.rendering import LOGIN_REASON, is_login
+from proxy.views.rules import NOTHING, EffectiveRule
+from proxy.views.rules_file import RulesFile
 from store.kinds import is_page
-
-if TYPE_CHECKING:
-    from apps.dashboard.board import Board
-    from apps.site_blocks import SiteBlocks
 
 logger = logging.getLogger(__name__)
 
-N_TAUGHT = 12
-"""Pages of the site that the method learns from: "very few (5 - 10) pages from the same class are enough" (Debnath et
-al. 2005, section 4.4.2)."""
+MAX_BYTES = 4 << 20
+"""Larger pages are not judged while somebody waits."""
+
+N_REMEMBERED = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
-    """A verdict for each block, None when there is none, and then why."""
+class PageContent:
+    """A verdict for each block and the content view as HTML; `reason` says why the proxy gives the full page, `why`
+    why there are no verdicts.
 
-    flags: tuple[bool, ...] | None = None
+    `marks` is "yes" or "no" for blocks with text, else empty; `n_others` counts the site's pages that were compared.
+    """
+
+    rule: EffectiveRule = NOTHING
+    verdicts: tuple[Verdict, ...] = ()
+    marks: tuple[str, ...] = ()
+    document: str = ""
+    confidence: float = 0.0
+    page_type: str = ""
+    n_others: int = 0
+    reason: str = ""
     why: str = ""
 
 
-@lru_cache(maxsize=1)
-def is_available() -> bool:
-    """Tell whether the default method can be used here."""
-    return importlib.util.find_spec(METHODS[DEFAULT_METHOD].where.partition(":")[0]) is not None
+class Judge:
+    """Judges pages as the proxy does, by the rules as they are now; the last few are remembered."""
 
+    def __init__(self, rules: RulesFile, evidence: Evidence, min_confidence: float) -> None:
+        self._rules, self._evidence, self._min_confidence = rules, evidence, min_confidence
+        self._known: OrderedDict[tuple[Any, ...], tuple[PageContent, Any]] = OrderedDict()
+        self._lock = Lock()
 
-def verdicts_of(board: "Board", capture: Capture, found: "SiteBlocks | None") -> Verdicts:
-    """Return which blocks of a capture are content."""
-    if not is_page(capture):
-        return Verdicts(why="This is no HTML page: it has no content blocks.")
-    if not is_available():
-        return Verdicts(why="Content is not told from template here: this version has no default method for it.")
-    try:
+    def rule_of(self, url: str) -> EffectiveRule:
+        """Return what the rules in force say about a URL's host."""
+        self._rules.refresh()
+        return self._rules.rules.about(host_of(url))
+
+    def content_of(self, capture: Capture, site: str) -> PageContent:
+        """Return the content of a page; it is compared with others of its site once those have been read."""
+        if not is_page(capture):
+            return PageContent(why="This is no HTML page: it has no content blocks.")
+        if len(capture.body) > MAX_BYTES:
+            return PageContent(why=f"Pages of more than {MAX_BYTES >> 20} MiB are not judged here.")
+        rule = self.rule_of(capture.url)
+        evidence = self._evidence.prepared(site, rule.method)
+        content_type = capture.header("content-type")
+        key = (body_digest(capture.body), capture.url, content_type, rule.digest, id(evidence))
+        with self._lock:
+            found = self._known.get(key)
+            if found is not None:
+                self._known.move_to_end(key)
+                return found[0]
+        made = self._made(capture, rule, evidence)
+        with self._lock:
+            self._known[key] = made, evidence  # which keeps its id
+            while len(self._known) > N_REMEMBERED:
+                self._known.popitem(last=False)
+        return made
+
+    def _made(self, capture: Capture, rule: EffectiveRule, evidence: Any) -> PageContent:
+        try:
+            return self._judged(capture, rule, evidence)
+        except NeedsEvidence as exc:
+            return PageContent(rule, why=f"{rule.method} cannot judge this page yet: {exc}.")
+        except Exception as exc:  # any method, on any page: the rest of the page's view is still worth showing
+            logger.warning("%s: content was not judged: %s", capture.url, exc)
+            return PageContent(rule, why=f"Content could not be judged: {type(exc).__name__}.")
+
+    def _judged(self, capture: Capture, rule: EffectiveRule, evidence: Any) -> PageContent:
+        method = extractor(rule.method)
         page = page_of(capture.url, capture.body, capture.header("content-type"))
-        method = extractor()
-        return Verdicts(tuple(method.extract(page, _evidence(board, method, found)).flags))
-    except Exception as exc:  # any method, on any page: the rest of the view is still worth showing
-        logger.warning("%s: content was not judged: %s", capture.url, exc)
-        return Verdicts(why=f"Content could not be judged: {type(exc).__name__}.")
-
-
-_TAUGHT: dict[str, tuple[float, Any]] = {}
-
-
-def _evidence(board: "Board", method: Any, found: "SiteBlocks | None") -> Any:
-    """Return what some pages of the site teach the method; remembered until the site is counted again."""
-    if found is None:
-        return method.prepare(())
-    name = found.site
-    kept = _TAUGHT.get(name)
-    if kept is None or kept[0] != found.made:
-        step = -(-len(found.records) // N_TAUGHT) or 1
-        pages = []
-        for record in found.records[::step]:
-            try:
-                capture = board.store.read(record)
-            except StoreError:
-                continue
-            if is_page(capture):
-                pages.append(page_of(capture.url, capture.body, capture.header("content-type")))
-        if len(_TAUGHT) > N_TAUGHT:
-            _TAUGHT.clear()
-        kept = _TAUGHT[name] = found.made, method.prepare(pages)
-    return kept[1]
+        given = method.prepare(()) if evidence is None else evidence
+        extraction = ruled(method.extract(page, given), read_parts(rule.keep), read_parts(rule.drop))
+        view = view_of(extraction, full_url=capture.url, min_confidence=self._min_confidence)
+        reason = view.reason
+        if not view.full and not rule.keep and is_login(capture.body, view):
+            reason = LOGIN_REASON
+        return PageContent(
+            rule,
+            extraction.verdicts,
+            tuple(
+                ("yes" if flag else "no") if text else ""
+                for flag, text in zip(extraction.flags, page.texts, strict=True)
+            ),
+            "" if reason else view.body.decode("utf-8", "replace"),
+            view.confidence,
+            view.page_type,
+            getattr(extraction, "n_others", 0),
+            reason,
+        )

@@ -48,11 +48,12 @@ _FETCHES = re.compile(r"url\s*\(|@import|image-set\s*\(|\\", re.IGNORECASE)
 
 _STYLE = """<style>
 html { background: #fff; color: #000; }
-[data-pm-kind] { box-shadow: inset 3px 0 0 0 var(--pm) !important; background-color: var(--pm-back) !important; }
-[data-pm-kind="known"] { --pm: #2a78d6; --pm-back: rgba(42, 120, 214, .10); }
-[data-pm-kind="similar"] { --pm: #b8860b; --pm-back: rgba(237, 161, 0, .16); }
-[data-pm-kind="new"] { --pm: #1b8a4b; --pm-back: rgba(27, 175, 122, .12); }
-[data-pm-content="no"] { opacity: .45; }
+[data-pm-kind] { box-shadow: inset 4px 0 0 0 var(--pm) !important; }
+[data-pm-kind="known"] { --pm: #2a78d6; }
+[data-pm-kind="similar"] { --pm: #e09a00; }
+[data-pm-kind="new"] { --pm: #1b8a4b; }
+[data-pm-content="yes"] { background: #e2f4e6 !important; color: #000 !important; }
+[data-pm-content="no"] { background: #ececec !important; color: #666 !important; }
 </style>
 """
 
@@ -76,15 +77,27 @@ _CLEANER = nh3.Cleaner(
 _SHEET = re.compile(r"(<style\b[^>]*>)(.*?)(</style|$)", re.IGNORECASE | re.DOTALL)
 
 
-def drawn(
-    blocks: Sequence[Placed], codec: str, kinds: Sequence[str] = (), content: Sequence[bool] | None = None
-) -> str:
-    """Return a whole document for the frame. `kinds` has one of KINDS a block, or is empty; `content` a verdict."""
+def drawn(blocks: Sequence[Placed], codec: str, kinds: Sequence[str] = (), content: Sequence[str] = ()) -> str:
+    """Return a whole document for the frame, blocks marked.
+
+    `kinds` has one of KINDS a block, `content` yes, no or nothing; each may be empty.
+    """
     data = b"".join(block.data for block in blocks) if codec in WIDE else b"".join(_marked(blocks, kinds, content))
     text = decode_as(data[:MAX_BYTES], codec).removeprefix("\ufeff")
     text = _SHEET.sub(lambda match: match[1] + _FETCHES.sub("none(", match[2]) + match[3], text)
     body = _CLEANER.clean(_flat(text))
-    return f'<!doctype html><html lang="und"><head><meta charset="utf-8"><title>page</title></head><body>{_STYLE}{body}'
+    return _document(_STYLE + body)
+
+
+def drawn_view(document: str) -> str:
+    """Return a content view, which is a document of ours, for the frame: its images would be fetched."""
+    head, _, body = document.partition("</head>")
+    style = _SHEET.search(head)
+    return _document((style[0] if style else "") + _CLEANER.clean(body))
+
+
+def _document(body: str) -> str:
+    return f'<!doctype html><html lang="und"><head><meta charset="utf-8"><title>page</title></head><body>{body}'
 
 
 def _flat(text: str) -> str:
@@ -98,14 +111,14 @@ def _flat(text: str) -> str:
     return found
 
 
-def _marked(blocks: Sequence[Placed], kinds: Sequence[str], content: Sequence[bool] | None) -> list[bytes]:
+def _marked(blocks: Sequence[Placed], kinds: Sequence[str], content: Sequence[str]) -> list[bytes]:
     parts = []
     for number, block in enumerate(blocks):
         start = 1 + len(block.tag)
-        if kinds and block.tag and block.data[:start].lower() == f"<{block.tag}".encode():
-            mark = f' data-pm-kind="{kinds[number]}"'
-            if content is not None and not content[number]:
-                mark += ' data-pm-content="no"'
+        if block.tag and block.data[:start].lower() == f"<{block.tag}".encode():
+            mark = f' data-pm-kind="{kinds[number]}"' if kinds else ""
+            if content and content[number]:
+                mark += f' data-pm-content="{content[number]}"'
             parts.append(block.data[:start] + mark.encode() + block.data[start:])
         else:
             parts.append(block.data)

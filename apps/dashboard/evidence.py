@@ -1,7 +1,8 @@
-"""What the pages of a site have in common: on how many each block stands, and which block each resembles.
+"""What the pages of a site have in common: on how many each block stands, which block each resembles, and what an
+extraction method prepares from them.
 
-Counted from the pages themselves by one thread with low priority, a site at a time, and kept in memory until the site
-changes. Of a large site so many captures are read as `pagemason show` reads, spread evenly.
+Worked out from the pages themselves by one thread with low priority, a site at a time, and kept in memory until the
+site changes. Of a large site so many captures are read as `pagemason show` reads, spread evenly.
 """
 
 import logging
@@ -11,29 +12,47 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
+from typing import Any, cast
 
 from apps.site_blocks import SiteBlocks, spread
+from extract.protocol import page_of
+from extract.registry import extractor
+from proxy.views.rendering import N_EVIDENCE_PAGES, evidence_of, pages_of
 from store.base import SiteStats, Store, StoreError
 
 logger = logging.getLogger(__name__)
 
 MAX_SITES = 8
-"""Sites that are remembered."""
+"""Sites that are remembered, and as many methods' evidence."""
 
 RECOUNT_SECONDS = 60.0
-"""How long a count of a site that keeps changing is used before it is counted again."""
+"""How long what is known of a site that keeps changing is used before it is worked out again."""
+
+BLOCKS = ""
+"""In the place of a method's name: on how many pages each block stands."""
+
+Key = tuple[str, str]
+"""A site, and the name of a method or BLOCKS."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    value: Any
+    stats: SiteStats | None
+    made: float
 
 
 class Evidence:
-    """Counts sites when they are asked for. `close` ends its thread."""
+    """Reads sites when they are asked for. `close` ends its thread."""
 
     def __init__(self, store: Store, stats_of: Callable[[str], SiteStats | None]) -> None:
         self._store, self._stats_of = store, stats_of
-        self._found: OrderedDict[str, SiteBlocks] = OrderedDict()
-        self._progress: dict[str, tuple[int, int]] = {}
+        self._known: OrderedDict[Key, _Known] = OrderedDict()
+        self._progress: dict[Key, tuple[int, int]] = {}
         self._lock = threading.Condition()
-        self._wanted: SimpleQueue[str | None] = SimpleQueue()
+        self._wanted: SimpleQueue[Key | None] = SimpleQueue()
         self._closing = False
         self._thread = threading.Thread(target=self._work, name="evidence", daemon=True)
         self._thread.start()
@@ -43,27 +62,36 @@ class Evidence:
 
         A site that has changed is counted again behind the answer.
         """
-        stats = self._stats_of(site)
+        return cast(SiteBlocks | None, self._get((site, BLOCKS), wait_seconds))
+
+    def prepared(self, site: str, method: str) -> Any:
+        """Return what a method has prepared from pages of a site; None while it does, which this begins."""
+        return self._get((site, method), 0.0)
+
+    def _get(self, key: Key, wait_seconds: float) -> Any:
+        stats = self._stats_of(key[0])
         deadline = time.monotonic() + wait_seconds
         with self._lock:
-            found = self._found.get(site)
-            old = found is None or (found.stats != stats and time.monotonic() - found.made > RECOUNT_SECONDS)
-            if old and stats is not None and site not in self._progress:
-                self._progress[site] = 0, stats.captures
-                self._wanted.put(site)
-            while site not in self._found and site in self._progress and time.monotonic() < deadline:
+            known = self._known.get(key)
+            old = known is None or (known.stats != stats and time.monotonic() - known.made > RECOUNT_SECONDS)
+            if old and stats is not None and key not in self._progress:
+                self._progress[key] = 0, stats.captures if key[1] == BLOCKS else N_EVIDENCE_PAGES
+                self._wanted.put(key)
+            while key not in self._known and key in self._progress and time.monotonic() < deadline:
                 self._lock.wait(max(0.0, deadline - time.monotonic()))
-            return self._found.get(site)
+            known = self._known.get(key)
+            return None if known is None else known.value
 
     def counted(self, site: str) -> SiteBlocks | None:
-        """Return what is known of a site without beginning to count it."""
+        """Return what is known of a site's blocks without beginning to count them."""
         with self._lock:
-            return self._found.get(site)
+            known = self._known.get((site, BLOCKS))
+            return None if known is None else known.value
 
     def progress(self, site: str) -> tuple[int, int] | None:
-        """Return how many captures of how many have been read, None when the site is not being counted."""
+        """Return how many captures of how many have been read, None when the site is not being read."""
         with self._lock:
-            return self._progress.get(site)
+            return next((found for key, found in self._progress.items() if key[0] == site), None)
 
     def close(self) -> None:
         """End the thread."""
@@ -74,27 +102,35 @@ class Evidence:
     def _work(self) -> None:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
-        while (site := self._wanted.get()) is not None and not self._closing:
-            found = None
+        while (key := self._wanted.get()) is not None and not self._closing:
+            value = None
+            stats = self._stats_of(key[0])
             try:
-                found = self._count(site)
+                value = self._value(key, stats) if stats is not None else None
             except StoreError as exc:
-                logger.warning("the blocks of %s were not counted: %s", site, exc)
+                logger.warning("the pages of %s were not read: %s", key[0], exc)
             except Exception:
-                logger.exception("the blocks of %s were not counted", site)
+                logger.exception("the pages of %s were not read", key[0])
             with self._lock:
-                if found is not None:
-                    self._found[site] = found
-                    self._found.move_to_end(site)
-                    while len(self._found) > MAX_SITES:
-                        self._found.popitem(last=False)
-                self._progress.pop(site, None)
+                if value is not None:
+                    self._keep(key, _Known(value, stats, time.monotonic()))
+                self._progress.pop(key, None)
                 self._lock.notify_all()
 
-    def _count(self, site: str) -> SiteBlocks | None:
-        stats = self._stats_of(site)
-        if stats is None:
-            return None
+    def _keep(self, key: Key, known: _Known) -> None:
+        self._known[key] = known
+        self._known.move_to_end(key)
+        alike = [each for each in self._known if (each[1] == BLOCKS) == (key[1] == BLOCKS)]
+        for each in alike[:-MAX_SITES]:
+            del self._known[each]
+
+    def _value(self, key: Key, stats: SiteStats) -> Any:
+        site, method = key
+        if method == BLOCKS:
+            return self._count(site, stats)
+        return evidence_of(extractor(method), [page_of(*row) for row in pages_of(self._store, site)])
+
+    def _count(self, site: str, stats: SiteStats) -> SiteBlocks | None:
         found = SiteBlocks(site, stats, time.monotonic())
         records = self._store.of_site(site)
         found.n_site_captures = len(records)
@@ -102,9 +138,9 @@ class Evidence:
         for number, record in enumerate(sample):
             if self._closing:
                 return None
-            with suppress(StoreError):  # a page that is damaged or gone by now teaches nothing
+            with suppress(StoreError):  # a page that is damaged or gone by now is left out
                 found.add(record, self._store.read(record))
-            self._progress[site] = number + 1, len(sample)
+            self._progress[site, BLOCKS] = number + 1, len(sample)
             time.sleep(0)  # requests first
         found.finish()
         found.made = time.monotonic()

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 2.0
+REFETCH_SECONDS = 1.5
+"""Less than the one above: a page that takes longer to fetch comes behind the answer."""
+
+_REFETCH = b"refetch "
+
 SAMPLE_SECONDS = 5.0
 N_SAMPLES = 720
 """An hour."""
@@ -71,6 +76,10 @@ class Proxy(Protocol):
         """Return how it is now, None when it does not answer."""
         ...
 
+    def refetch(self, url: str) -> str:
+        """Let it fetch a page anew; return in a sentence what came of it."""
+        ...
+
 
 class Here:
     """A proxy in this process."""
@@ -81,6 +90,9 @@ class Here:
     def snapshot(self) -> Snapshot:
         return snapshot_of(self._service)
 
+    def refetch(self, url: str) -> str:
+        return self._service.refetch(url, REFETCH_SECONDS)
+
 
 class There:
     """A proxy at the other end of a pipe."""
@@ -90,20 +102,32 @@ class There:
         self._lock = threading.Lock()
 
     def snapshot(self) -> Snapshot | None:
+        answer = self._ask(b"snapshot")
+        return None if answer is None else Snapshot(**json.loads(answer))
+
+    def refetch(self, url: str) -> str:
+        answer = self._ask(_REFETCH + url.encode("utf-8", "surrogatepass"))
+        return "The proxy does not answer." if answer is None else answer.decode("utf-8", "replace")
+
+    def _ask(self, question: bytes) -> bytes | None:
         with self._lock, suppress(OSError, EOFError):
             while self._connection.poll():  # the answer to a question that was given up
                 self._connection.recv_bytes()
-            self._connection.send_bytes(b"snapshot")
+            self._connection.send_bytes(question)
             if self._connection.poll(ANSWER_SECONDS):
-                return Snapshot(**json.loads(self._connection.recv_bytes()))
+                return self._connection.recv_bytes()
         return None
 
 
 def tell(connection: Connection, service: "Service") -> None:
     """Answer the questions of a dashboard in another process until it is gone."""
     with suppress(OSError, EOFError):
-        while connection.recv_bytes():
-            connection.send_bytes(json.dumps(asdict(snapshot_of(service))).encode())
+        while question := connection.recv_bytes():
+            if question.startswith(_REFETCH):
+                url = question.removeprefix(_REFETCH).decode("utf-8", "surrogatepass")
+                connection.send_bytes(service.refetch(url, REFETCH_SECONDS).encode("utf-8", "replace"))
+            else:
+                connection.send_bytes(json.dumps(asdict(snapshot_of(service))).encode())
 
 
 @dataclass(frozen=True, slots=True)

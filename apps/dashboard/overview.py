@@ -1,5 +1,6 @@
 """The overview: what the cache holds, what that saves, and how it goes."""
 
+import time
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +11,7 @@ from apps.dashboard import charts
 from apps.dashboard.board import Board, link, share, size
 from apps.dashboard.live import Sample, Snapshot, figures, hits_of, ratios
 from apps.dashboard.tables import Column, Row, Table, json_answer
-from store.base import Stats
+from store.base import Compaction, Stats
 from store.totals import SHARED
 
 STAGES = (
@@ -113,7 +114,7 @@ def samples_table(board: Board, request: Request, whole: bool) -> Table:
     return Table("The last hour", columns, rows, "/overview/samples")
 
 
-def tiles(stats: Stats, snapshot: Snapshot | None) -> list[tuple[str, str, str, str]]:
+def tiles(stats: Stats, snapshot: Snapshot | None, compaction: Compaction | None) -> list[tuple[str, str, str, str]]:
     """Return the figures on top: key, title, value, and what stands below."""
     b = stats.bytes
     saved = 1 - b.ondisk / b.original if b.original else None
@@ -122,6 +123,10 @@ def tiles(stats: Stats, snapshot: Snapshot | None) -> list[tuple[str, str, str, 
         ("captures", "Captures", f"{stats.captures:,}", f"of {stats.pages:,} pages"),
         ("sites", "Sites", f"{stats.sites:,}", f"{stats.blocks:,} distinct blocks"),
     ]
+    if compaction is not None:
+        won = compaction.bytes_before - compaction.bytes_after
+        below = f"{compaction.packs:,} packs, {size(abs(won))} {'less' if won >= 0 else 'more'} on disk"
+        found.append(("compaction", "Last compaction", ago(time.time() - compaction.time), below))
     if snapshot is not None:
         requests = snapshot.total("pagemason_requests_total")
         ratio = hits_of(snapshot) / requests if requests else None
@@ -133,6 +138,18 @@ def tiles(stats: Stats, snapshot: Snapshot | None) -> list[tuple[str, str, str, 
             ("lost", "Not kept", f"{lost:,.0f}", f"{snapshot.total('pagemason_captures_committed_total'):,.0f} kept"),
         ]
     return found
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was.
+
+    >>> ago(7500)
+    '2 h ago'
+    """
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit} ago"
+    return "just now"
 
 
 def curves(samples: list[Sample]) -> list[dict[str, Any]]:
@@ -178,7 +195,7 @@ def overview(board: Board, request: Request) -> Response:
     return board.show(
         request,
         "overview.html",
-        tiles=tiles(stats, snapshot),
+        tiles=tiles(stats, snapshot, board.store.last_compaction()),
         snapshot=snapshot,
         curves=curves(list(board.live.samples)),
         tables=tables,
@@ -189,7 +206,7 @@ def live_json(board: Board, request: Request) -> Response:
     """Return what changes while one looks: texts by key, the exact figures, and how many samples there are."""
     stats, snapshot = board.live.stats(), board.live.snapshot()
     values: dict[str, str] = {}
-    for key, _, value, below in tiles(stats, snapshot):
+    for key, _, value, below in tiles(stats, snapshot, board.store.last_compaction()):
         values[key], values[f"{key}-below"] = value, below
     for name, number in figures(stats.bytes).items():
         values[f"bytes-{name}"] = size(number)

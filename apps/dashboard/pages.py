@@ -9,13 +9,15 @@ from starlette.responses import HTMLResponse, Response
 
 from apps.dashboard import charts
 from apps.dashboard.board import Board, link, number_of, shown, text_of
-from apps.dashboard.drawing import KINDS, drawn
+from apps.dashboard.content import PageContent
+from apps.dashboard.drawing import KINDS, drawn, drawn_view
+from apps.dashboard.rules import decision_about
 from apps.dashboard.sites import WAIT_SECONDS
 from apps.dashboard.tables import Column, Table, paged
-from apps.dashboard.verdicts import Verdicts, verdicts_of
 from apps.site_blocks import Known, Placed, SiteBlocks, blocks_of, excerpt
 from blocks.encoding import encoding_of
 from blocks.model import Capture, body_digest
+from blocks.site import host_of
 from store.base import Record
 from store.kinds import is_page
 
@@ -24,7 +26,7 @@ BLOCK_ROWS = 50
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A page as it is shown: its captures, the one chosen, its blocks, and what the site knows of each."""
+    """A page as it is shown: its captures, the one chosen, its blocks, what the site knows of each, its content."""
 
     records: list[Record]
     at: int
@@ -33,7 +35,7 @@ class Seen:
     site: str
     found: SiteBlocks | None
     known: list[Known | None]
-    verdicts: Verdicts
+    content: PageContent
 
     @property
     def record(self) -> Record:
@@ -64,7 +66,7 @@ def look(board: Board, request: Request, wait_seconds: float = WAIT_SECONDS) -> 
     site = board.site_of(url)
     found = board.evidence.blocks(site, wait_seconds)
     known = [found.of(block.data) if found else None for block in blocks]
-    return Seen(records, at, capture, blocks, site, found, known, verdicts_of(board, capture, found))
+    return Seen(records, at, capture, blocks, site, found, known, board.judge.content_of(capture, site))
 
 
 def address_of(seen: Seen, path: str = "/page") -> str:
@@ -156,8 +158,9 @@ def _blocks(seen: Seen, request: Request, whole: bool) -> Table:
         Column("pages", "Pages", "count"),
         Column("cosine", "Cosine to base", "number"),
     ]
-    if seen.verdicts.flags is not None:
-        columns.insert(2, Column("content", "Content", "flag"))
+    if seen.content.verdicts:
+        columns[2:2] = [Column("content", "Content", "flag"), Column("why", "Because")]
+        columns.append(Column("rule", "Rule", "decide"))
     rows = [_block_row(seen, number) for number in range(first, last)]
     table = Table(
         "Blocks",
@@ -178,12 +181,15 @@ def _block_row(seen: Seen, number: int) -> dict[str, Any]:
     block, known = seen.blocks[number], seen.known[number]
     digest = body_digest(block.data).hex()
     base = seen.found.known[known.base] if seen.found and known and known.base >= 0 else None
-    flags = seen.verdicts.flags
+    verdict = seen.content.verdicts[number] if seen.content.verdicts else None
     here = link("/block", site=seen.site or "-", block=digest, url=seen.capture.url, capture=seen.record.id)
     return {
         "number": number,
         "kind": seen.kind(number) if seen.found else None,
-        "content": None if flags is None else flags[number],
+        "content": verdict.content if verdict else None,
+        "why": verdict.why if verdict else None,
+        "rule": decision_about(seen.content.rule, digest),
+        "host": host_of(seen.capture.url).removeprefix("www."),
         "begins": excerpt(block.data, 70) or "(blank)",
         "link": here,
         "tag": block.tag,
@@ -222,19 +228,23 @@ def page(board: Board, request: Request) -> Response:
         timeline=timeline,
         legend=legend,
         progress=board.evidence.progress(seen.site),
-        views=seen.verdicts,
+        content=seen.content,
+        content_bytes=sum(
+            len(block.data) for block, mark in zip(seen.blocks, seen.content.marks, strict=False) if mark == "yes"
+        ),
+        n_content=seen.content.marks.count("yes"),
+        rules_link=link("/rules", host=host_of(seen.capture.url).removeprefix("www.")),
     )
 
 
 def frame(board: Board, request: Request) -> Response:
-    """Return the stored page as a document for the sandboxed frame. `marks` colours its blocks, `view` leaves out."""
+    """Return the stored page as a document for the sandboxed frame. `marks` colours its blocks, `view` names one."""
     seen = look(board, request)
     if not is_page(seen.capture):
         return HTMLResponse("<!doctype html><title>no page</title><p>This is no HTML page, and is not drawn.")
     codec = encoding_of(seen.capture.body, seen.capture.header("content-type"))
-    flags = seen.verdicts.flags
-    if text_of(request, "view") == "content" and flags is not None:
-        kept = [block for block, content in zip(seen.blocks, flags, strict=True) if content]
-        return HTMLResponse(drawn(kept, codec))
-    marked = text_of(request, "marks") != "no"
-    return HTMLResponse(drawn(seen.blocks, codec, seen.kinds if marked else (), flags if marked else None))
+    if text_of(request, "view") == "content" and seen.content.document:
+        return HTMLResponse(drawn_view(seen.content.document))
+    if text_of(request, "marks") == "no":
+        return HTMLResponse(drawn(seen.blocks, codec))
+    return HTMLResponse(drawn(seen.blocks, codec, seen.kinds, seen.content.marks))

@@ -22,10 +22,12 @@ import uvicorn
 
 from apps.dashboard.app import application
 from apps.dashboard.board import Board
+from apps.dashboard.content import Judge
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.keys import Keys, token_of
 from apps.dashboard.live import Here, Live, Proxy, There, tell
-from settings import Settings, data_directory
+from proxy.views.rules_file import RulesFile
+from settings import Settings, data_directory, rules_file
 from store.base import Store
 from store.opening import open_store
 
@@ -70,7 +72,9 @@ def serve(settings: Settings, store: Store, proxy: Proxy | None, sockets: Socket
 
     evidence = Evidence(store, stats_of)
     keys = Keys(token_of(data_directory()))
-    board = Board(settings, store, live, evidence, keys, sockets[1].getsockname()[1])
+    rules = RulesFile(rules_file(settings))
+    judge = Judge(rules, evidence, settings.min_confidence)
+    board = Board(settings, store, live, evidence, keys, rules, judge, sockets[1].getsockname()[1])
     hosts = (*settings.dashboard_hosts, *_names(sockets[0]))
     config = uvicorn.Config(
         application(board, hosts),

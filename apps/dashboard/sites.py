@@ -21,6 +21,7 @@ from apps.dashboard.board import (
     text_of,
 )
 from apps.dashboard.live import figures
+from apps.dashboard.rules import METHOD_NAMES, rule_for
 from apps.dashboard.tables import Column, Row, Table, json_answer, paged
 from apps.site_blocks import Known, SiteBlocks, excerpt
 from store.base import StoreError
@@ -223,6 +224,10 @@ def site(board: Board, request: Request) -> Response:
         frequency=frequency,
         chart=frequency_chart(frequency),
         wanted=readable(text_of(request, "q")),
+        rule=rule_for(board, name),
+        effective=board.judge.rule_of(f"http://{name}/"),
+        methods=METHOD_NAMES,
+        default_view=board.settings.view,
     )
 
 
@@ -246,4 +251,6 @@ def _templates(found: SiteBlocks | None) -> list[tuple[str, int, int]]:
 def progress_json(board: Board, request: Request) -> Response:
     """Return how far the counting of a site's blocks is."""
     name = site_named(request)
-    return json_answer({"counted": board.evidence.counted(name) is not None, "progress": board.evidence.progress(name)})
+    progress = board.evidence.progress(name)
+    counted = board.evidence.counted(name) is not None
+    return json_answer({"counted": counted and progress is None, "progress": progress})

@@ -17,7 +17,8 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the key in the rows, its title, and its kind: text, count, bytes, share, time, url, code, or bar."""
+    """A column: the key in the rows, its title, and its kind: text, count, bytes, share, time, url, code, bar, flag,
+    kind, or decide: what a rule says of the row's block, with buttons."""
 
     key: str
     title: str

@@ -35,6 +35,8 @@ N_EVIDENCE_PAGES = 25
 
 _LOGIN = re.compile(rb"""<input\b[^>]{0,500}?\btype\s*=\s*["']?password\b""", re.IGNORECASE)
 
+LOGIN_REASON = "the page is a form to log in"
+
 FEW_WORDS = 150
 """A page with a password field and less content than this is there for its form."""
 
@@ -123,9 +125,14 @@ def _render(job: RenderJob) -> RenderedView:
         keep=read_parts(job.keep),
         drop=read_parts(job.drop),
     )
-    if not found.full and not job.keep and len(found.body.split()) < FEW_WORDS and _LOGIN.search(decoded.body):
-        return RenderedView(None, confidence=found.confidence, reason="the page is a form to log in", fallback="login")
+    if not found.full and not job.keep and is_login(decoded.body, found):
+        return RenderedView(None, confidence=found.confidence, reason=LOGIN_REASON, fallback="login")
     return _finished(found, job.form)
+
+
+def is_login(body: bytes, content: View) -> bool:
+    """Tell whether a page is there for its password field more than for its content."""
+    return len(content.body.split()) < FEW_WORDS and _LOGIN.search(body) is not None
 
 
 def _finished(found: View, form: str) -> RenderedView:

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+import threading
 from pathlib import Path
 
-from proxy.views.rules import RuleError, Rules, load_rules
+from proxy.views.rules import Rule, RuleError, Rules, load_rules, save_rules
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +20,7 @@ class RulesFile:
         self.path = path
         self.rules = Rules()
         self.error = ""
+        self._writing = threading.Lock()
         self._seen: tuple[int, int, int] | None = None
         self._read()
 
@@ -26,8 +28,31 @@ class RulesFile:
         """Look after the file for as long as the program runs."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            if self._state() != self._seen:
-                await asyncio.to_thread(self._read)
+            await asyncio.to_thread(self.refresh)
+
+    def refresh(self) -> None:
+        """Read the file again if it has changed."""
+        if self._state() != self._seen:
+            self._read()
+
+    def current(self) -> Rules:
+        """Return the rules as the file has them now. RuleError when it cannot be understood."""
+        self.refresh()
+        if self.error:
+            raise RuleError(self.error)
+        return self.rules
+
+    def put(self, rule: Rule) -> None:
+        """Write a rule into the file, in the place of the one with its pattern. RuleError when that cannot be done.
+
+        A rule that says nothing takes that one away.
+        """
+        with self._writing:
+            try:
+                save_rules(self.path, self.current().with_rule(rule).rules)
+            except OSError as exc:
+                raise RuleError(f"{self.path}: cannot be written: {exc.strerror}") from exc
+            self._read()
 
     def _state(self) -> tuple[int, int, int] | None:
         try:

@@ -46,7 +46,7 @@ async function counting(element) {
     try {
       const state = await json(element.dataset.counting);
       if (state.counted || !state.progress) return location.reload();
-      element.textContent = `The blocks of this site are being counted: ${state.progress[0]} of ${state.progress[1]} captures read.`;
+      element.textContent = `The pages of this site are being read: ${state.progress[0]} of ${state.progress[1]} captures.`;
     } catch {
       return undefined;
     }

@@ -20,14 +20,19 @@ from tests.store.conftest import page
 @settings(max_examples=150, deadline=None)
 def test_any_bytes_are_drawn(parts: list[bytes]) -> None:
     blocks = blocks_of(page(body=b"".join(parts)))
-    text = drawn(blocks, "utf-8", [KINDS[n % 3] for n in range(len(blocks))], [n % 2 == 0 for n in range(len(blocks))])
+    text = drawn(
+        blocks,
+        "utf-8",
+        [KINDS[n % 3] for n in range(len(blocks))],
+        [("yes", "no", "")[n % 3] for n in range(len(blocks))],
+    )
     assert lxml.html.document_fromstring(text.replace("\0", "")).xpath("//script") == []
 
 
 def test_blocks_are_marked_where_they_begin() -> None:
     blocks = blocks_of(page(body=b"<html><body><p class=x>one<P>two<div>three"))
-    text = drawn(blocks, "utf-8", ["new", "known", "similar", "new"], [True, True, False, True])
-    assert 'data-pm-kind="known" class="x"' in text
+    text = drawn(blocks, "utf-8", ["new", "known", "similar", "new"], ["", "yes", "no", "yes"])
+    assert 'data-pm-kind="known" data-pm-content="yes" class="x"' in text
     assert 'data-pm-kind="similar" data-pm-content="no"' in text
 
 

@@ -7,11 +7,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from apps.dashboard.board import Board
+from apps.dashboard.content import Judge
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.exposition import N_SITES, OTHER, metrics_text, store_text
 from apps.dashboard.keys import Keys
 from apps.dashboard.live import Here, Live, There, tell
 from proxy.service import Service
+from proxy.views.rules_file import RulesFile
 from settings import Settings
 from store.memory import MemoryStore
 from tests.store.conftest import page
@@ -22,7 +24,9 @@ DOCS = Path(__file__).resolve().parent.parent.parent.parent / "docs"
 def board_of(store: MemoryStore, live: Live) -> Board:
     evidence = Evidence(store, lambda site: None)
     evidence.close()
-    return Board(Settings(store="memory:"), store, live, evidence, Keys("x" * 40), 1)
+    rules = RulesFile(Path("no rules"))
+    judge = Judge(rules, evidence, 0.35)
+    return Board(Settings(store="memory:"), store, live, evidence, Keys("x" * 40), rules, judge, 1)
 
 
 def names(home: Path) -> set[str]:
