@@ -79,8 +79,8 @@ def commands(folder: str, ports: Mapping[str, int]) -> dict[str, list[str]]:
     mitmdump = Path(python).with_name("mitmdump")
     return {
         "pagemason": [
-            *(python, "-m", "apps.running", f"listen_port={ports['pagemason']}", "dashboard_port=0"),
-            *("store=sqlite:///{folder}/store.db", f"confdir={confdir}"),
+            *(python, "-m", "apps.cli", "run", f"--listen-port={ports['pagemason']}", "--dashboard-port=0"),
+            *(f"--store=sqlite:///{folder}/store.db", f"--confdir={confdir}"),
         ],
         "mitmdump": [
             *(str(mitmdump), "-q", "-s", __file__, "--listen-host", "127.0.0.1", "-p", str(ports["mitmdump"])),
@@ -122,7 +122,7 @@ def started(command: list[str], port: int) -> Iterator[psutil.Process]:
     """Run a contender, pinned to the first core, from when it listens."""
     process = subprocess.Popen([*_pinned(0), *command], cwd=CHECKOUT, stdout=subprocess.DEVNULL)
     try:
-        wait_for(port)
+        wait_for(port, process)
         yield psutil.Process(process.pid)
     finally:
         process.terminate()
