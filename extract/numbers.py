@@ -29,6 +29,9 @@ Doubles = NDArray[np.float64]
 WINDOWS = (1, 2, 4)
 CLIP = 4.0
 
+MAX_ROWS = 4096
+"""Rows that are worked out at once: what the layers make of them takes several times the memory of the columns."""
+
 
 def squash(values: Floats) -> Floats:
     """Return sign(x) log(1 + |x|): counts and shares in one range."""
@@ -46,6 +49,10 @@ class Network:
 
     def probability(self, values: Floats) -> Doubles:
         """Return the mean output for rows of squashed columns, shape (n_rows,), 0.0 to 1.0."""
+        parts = [self._probability(values[at : at + MAX_ROWS]) for at in range(0, len(values), MAX_ROWS)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _probability(self, values: Floats) -> Doubles:
         scaled = np.clip((values - self.mean) * self.scale, -CLIP, CLIP)
         total = np.zeros(len(values))
         for layers in self.layers:
