@@ -108,14 +108,14 @@ class Program:
         pattern = re.compile(rf"^{re.escape(name)}{labels} (\S+)$", re.MULTILINE)
         return sum(float(value) for value in pattern.findall(text))
 
-    def settle(self, timeout_seconds: float = 20) -> None:
+    def settle(self, timeout_seconds: float = 60) -> None:
         """Wait until nothing is queued for the store any more."""
         deadline = time.monotonic() + timeout_seconds
         while self.metric("pagemason_queue_entries"):
             assert time.monotonic() < deadline, "the queue was not written out"
             time.sleep(0.05)
 
-    def wait_for(self, name: str, least: float, timeout_seconds: float = 20) -> None:
+    def wait_for(self, name: str, least: float, timeout_seconds: float = 60) -> None:
         """Wait until a sample of /metrics is at least so much."""
         deadline = time.monotonic() + timeout_seconds
         while (found := self.metric(name)) < least:

@@ -102,7 +102,7 @@ def visit(program: Program, origin: Origin, person: str, path: str) -> bytes:
 
 def walk(program: Program) -> dict[str, bytes]:
     """Return what the dashboard shows, by path, wherever its links lead, once it shows what is kept."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while program.dashboard("/sites.json").body.strip() == b"[]" and time.monotonic() < deadline:
         time.sleep(0.1)
     walked: dict[str, bytes] = {}

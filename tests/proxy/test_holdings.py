@@ -44,7 +44,7 @@ class Parts:
 
     async def until(self, true: Callable[[], bool]) -> None:
         """Wait until something is so."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not true():
             assert time.monotonic() < deadline
             await asyncio.sleep(0.01)

@@ -190,7 +190,7 @@ def test_live_counters_move_while_traffic_runs(tmp_path: Path, chromium: Any) ->
         shown.wait_for_function(
             "before => document.querySelector('[data-value=captures]').textContent !== before", arg=before
         )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while shown.inner_text('[data-value="captures"]') != "8":
             assert time.monotonic() < deadline
             shown.wait_for_timeout(200)
