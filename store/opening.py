@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from store.base import Store
 from store.database import Database
-from store.memory import MemoryStore
 from store.sql import SqlStore
 
 
@@ -22,6 +21,8 @@ def open_store(
     program wrote it; StoreUnavailable when the database does not answer.
     """
     if url == "memory:":
+        from store.memory import MemoryStore
+
         return MemoryStore(sites)
     database = Database(url, read_only=read_only)
     try:

@@ -1,16 +1,21 @@
-"""The store on SQLite and Postgres: each method hands its work to the module that does it."""
+"""The store on SQLite and Postgres: each method hands its work to the module that does it.
+
+Modules for what few commands do are imported by the methods that do it: the others start faster.
+"""
+
+from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import IntegrityError
 
-from blocks.fingerprints import Fingerprints
 from blocks.model import Capture
 from blocks.site import site_of
-from store import alike, checking, compactions, eviction, freshenings, removing, rewriting, totals, uses
+from store import compactions, freshenings, totals, uses
 from store.base import Alike, Budget, Compaction, Finding, Freshening, Plan, Record, Stats
 from store.database import Database, meta
 from store.finding import Finder
@@ -18,6 +23,9 @@ from store.kinds import is_known
 from store.names import number_of, site_id
 from store.reading import Reader
 from store.writing import Writer
+
+if TYPE_CHECKING:
+    from blocks.fingerprints import Fingerprints
 
 
 class SqlStore:
@@ -65,6 +73,8 @@ class SqlStore:
         return self.finder.of_site(site)
 
     def alike(self, fingerprints: Fingerprints) -> Alike:
+        from store import alike
+
         return alike.find(self, fingerprints)
 
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
@@ -89,15 +99,23 @@ class SqlStore:
                     freshenings.put(connection, record, freshening)
 
     def purge(self, pattern: str, *, dry_run: bool = False) -> int:
+        from store import removing
+
         return removing.purge(self, pattern, dry_run=dry_run)
 
     def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
+        from store import rewriting
+
         return rewriting.compact(self, dry_run=dry_run, gently=gently)
 
     def collect(self, *, dry_run: bool = False) -> Plan:
+        from store import removing
+
         return removing.collect(self, dry_run=dry_run)
 
     def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:
+        from store import eviction
+
         return eviction.evict(self, budget, now, dry_run=dry_run)
 
     def note_uses(self, urls: Sequence[str], now: int) -> None:
@@ -116,6 +134,8 @@ class SqlStore:
             return self.database.size(connection)
 
     def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:
+        from store import checking
+
         return checking.check(self, repair=repair)
 
     def stats(self) -> Stats:
