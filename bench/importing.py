@@ -1,42 +1,78 @@
-"""How fast `pagemason import` is, beside lxml.html parsing the same bodies, in one run.
+"""What `pagemason import` costs, beside lxml.html parsing and gzip -6 compressing the same bodies, in one run.
 
-    python -m bench.importing FILE.warc.gz... [--store URL]
+    python -m bench.importing FILE.warc.gz... [--store URL] [--copies 1 3 10]
 
-For each file: pages, MB of decoded bodies, seconds of wall clock and of CPU for a whole import into a new store
-(reading, unpacking, decoding, cutting, storing, committing), and for lxml; then the ratio of both. On a busy machine
-trust ratios, and CPU before wall clock. PostgreSQL: name an empty database with --store.
+First the cost of a start: importing one small page, the best of three. Then for each file: pages, MB of decoded
+bodies, seconds of wall clock and of CPU for a whole import into a new store (starting, reading, unpacking, decoding,
+cutting, storing, committing), seconds of CPU for lxml and for zlib at level 6, a body at a time, the ratios of the
+CPU, once more net of a start, and the most memory the import held. With --copies the file is also imported with its
+pages so many times, each time under other hosts: how the cost grows. On a busy machine trust ratios. PostgreSQL: name
+an empty database with --store.
 """
 
 import argparse
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import lxml.html
 
 from apps.warc.messages import Limits
 from apps.warc.sources import Position, entries
+from apps.warc.writing import write_warc
 from blocks.model import Capture
 
 LIMITS = Limits(max_bytes=256 << 20, max_ratio=1000)
 IMPORT = "from apps.cli import main; main()"
+HEAD = (
+    "file",
+    "copies",
+    "pages",
+    "MB",
+    "wall s",
+    "CPU s",
+    "lxml s",
+    "gzip s",
+    "x lxml",
+    "x gzip",
+    "net lxml",
+    "net gzip",
+    "peak MB",
+)
 
 
-def bodies_of(path: Path) -> list[bytes]:
-    """Return the decoded bodies of a file's captures."""
-    return [e.body for e in entries([path], LIMITS, Position()) if isinstance(e, Capture)]
+class Cost(NamedTuple):
+    """What a process took: seconds of wall clock and of CPU, and its most memory in bytes."""
+
+    wall: float
+    cpu: float
+    peak: int
 
 
-def timed(work: Callable[[], None], who: int) -> tuple[float, float]:
-    """Return the seconds of wall clock and of CPU that some work takes."""
-    wall, before = time.perf_counter(), resource.getrusage(who)
+def captures_of(path: Path) -> Iterator[Capture]:
+    """Yield a file's captures."""
+    return (entry for entry in entries([path], LIMITS, Position()) if isinstance(entry, Capture))
+
+
+def copied(path: Path, n: int) -> Iterator[Capture]:
+    """Yield a file's captures `n` times, those of each time under hosts of their own."""
+    for number in range(n):
+        for capture in captures_of(path):
+            yield replace(capture, url=capture.url.replace("://", f"://copy{number}.", 1), key="", record_id="")
+
+
+def cpu_of(work: Callable[[], object]) -> float:
+    """Return the seconds of CPU that some work takes."""
+    start = time.process_time()
     work()
-    after = resource.getrusage(who)
-    return time.perf_counter() - wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.process_time() - start
 
 
 def parse(bodies: list[bytes]) -> None:
@@ -46,31 +82,67 @@ def parse(bodies: list[bytes]) -> None:
             lxml.html.document_fromstring(body)
 
 
-def import_file(path: Path, store: str | None) -> None:
+def compress(bodies: list[bytes]) -> None:
+    """Compress every body as gzip -6 does."""
+    for body in bodies:
+        zlib.compress(body, 6)
+
+
+def cost_of_import(path: Path, store: str | None) -> Cost:
     """Import a file into a new store, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         url = store or f"sqlite:///{folder}/bench.db"
         command = [sys.executable, "-c", IMPORT, "import", str(path), "--store", url]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        start = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"import of {path}: exit code {process.returncode}")
+        return Cost(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
+
+
+def cost_of_start(folder: Path) -> Cost:
+    """Import one small page, three times; return the least."""
+    page = folder / "page.html"
+    page.write_bytes(b"<p>one page</p>")
+    return min((cost_of_import(page, None) for _ in range(3)), key=lambda cost: cost.cpu)
+
+
+def peers(path: Path) -> tuple[int, float, float, float]:
+    """Return the pages of a file, the MB of their bodies, and the seconds of CPU that lxml and gzip take for them."""
+    bodies = [capture.body for capture in captures_of(path)]
+    return len(bodies), sum(map(len, bodies)) / 1e6, cpu_of(lambda: parse(bodies)), cpu_of(lambda: compress(bodies))
+
+
+def measure(path: Path, copies: list[int], store: str | None, folder: Path, start: Cost) -> None:
+    """Print a row for each number of copies of a file."""
+    n_pages, megabytes, lxml_cpu, gzip_cpu = peers(path)
+    for n in copies:
+        file = path
+        if n > 1:
+            file = folder / "copies.warc"
+            write_warc(file, copied(path, n), software="bench", now=0)
+        cost = cost_of_import(file, store)
+        ratios = [cpu / (n * peer) for cpu in (cost.cpu, cost.cpu - start.cpu) for peer in (lxml_cpu, gzip_cpu)]
+        seconds = cost.wall, cost.cpu, n * lxml_cpu, n * gzip_cpu
+        row = [path.name.split(".")[0], str(n), str(n * n_pages), f"{n * megabytes:.1f}"]
+        row += [f"{figure:.2f}" for figure in (*seconds, *ratios)]
+        print("".join(f"{cell:>10}" for cell in (*row, f"{cost.peak / 1e6:.0f}")), flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time `pagemason import` beside lxml.html.")
+    parser = argparse.ArgumentParser(description="Time `pagemason import` beside lxml.html and gzip -6.")
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--store", help="an empty store; default: a new SQLite file for each")
+    parser.add_argument("--copies", nargs="+", type=int, default=[1], help="so many times the pages, under other hosts")
     arguments = parser.parse_args()
-    head = ("file", "pages", "MB", "pages/s", "MB/s", "import s", "lxml s", "x lxml", "CPU s", "lxml CPU", "x CPU")
-    print("".join(f"{name:>10}" for name in head))
-    for path in arguments.files:
-        bodies = bodies_of(path)
-        megabytes = sum(map(len, bodies)) / 1e6
-        lxml_wall, lxml_cpu = timed(lambda b=bodies: parse(b), resource.RUSAGE_SELF)  # type: ignore[misc]
-        n_pages = len(bodies)
-        bodies = []
-        wall, cpu = timed(lambda p=path: import_file(p, arguments.store), resource.RUSAGE_CHILDREN)  # type: ignore[misc]
-        name = path.name.split(".")[0]
-        row = (n_pages / wall, megabytes / wall, wall, lxml_wall, wall / lxml_wall, cpu, lxml_cpu, cpu / lxml_cpu)
-        print(f"{name:>10}{n_pages:10}{megabytes:10.1f}" + "".join(f"{figure:10.2f}" for figure in row), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        start = cost_of_start(Path(folder))
+        print(f"a start: {start.cpu:.2f} s of CPU, {start.peak / 1e6:.0f} MB")
+        print("".join(f"{name:>10}" for name in HEAD))
+        for path in arguments.files:
+            measure(path, arguments.copies, arguments.store, Path(folder), start)
 
 
 if __name__ == "__main__":
