@@ -19,9 +19,8 @@ def number_of(text: str) -> int:
 def site_id(connection: Connection, name: str) -> tuple[int, bool]:
     """Return a site's number and whether it has a row already."""
     first = number_of(name)
-    rows = connection.execute(select(Site.id, Site.name).where(Site.id >= first, Site.id < first + PROBES)).all()
-    taken = {row.id: row.name for row in rows}
-    for number in range(first, first + PROBES):
-        if taken.get(number, name) == name:
-            return number, number in taken
+    for number in range(first, first + PROBES):  # one at a time: a range would be asked of every shard
+        found = connection.execute(select(Site.name).where(Site.id == number)).scalar()
+        if found is None or found == name:
+            return number, found is not None
     raise OverflowError(f"site {name!r}: {PROBES} sites with the same number")  # 2**48 to the 15th against it

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from sqlalchemy import Connection, insert, select, text, update
+from sqlalchemy import Connection, Table, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
 from store.base import StoreUnavailable
 from store.building import BASE_BYTES, Builder, NewPack
+from store.copying import add_rows
 from store.database import Database
 from store.kinds import is_page
 from store.known import LARGE_BYTES, Known
@@ -18,6 +19,8 @@ from store.models import IS_ALIAS, IS_PRIVATE, PRIVATE, CaptureRow, Need, Pack, 
 from store.names import number_of, site_id
 from store.packs import DamagedPack, Head
 from store.reading import Gone, Reader
+
+CAPTURE: Table = CaptureRow.metadata.tables["capture"]
 
 KNOWN_BYTES = 128 << 20
 """What a writer remembers of all sites; the least recently written are forgotten beyond it."""
@@ -109,7 +112,7 @@ class Writer:
             for slot, capture in enumerate(pack.captures):
                 number = ids[positions[id(capture)].popleft()]
                 rows.extend(capture_rows(known.site, capture, number, pack.id, slot))
-        connection.execute(insert(CaptureRow), rows)
+        add_rows(connection, CAPTURE, rows)
 
     def _numbers(self) -> Iterator[int]:
         while True:
