@@ -2,8 +2,12 @@
 
 import gzip
 import json
+import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +23,8 @@ from tests.apps.warc.samples import HEAD, packed, record
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'pagemason[batch]'")
 
 Invoke = Callable[..., tuple[int, str, str]]
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -79,6 +85,22 @@ def test_results_are_the_same_for_one_worker_and_two_and_when_done_again(
     assert files_of(tmp_path / "one" / job) == first
     for step in json.loads((tmp_path / "one" / job / "run.json").read_text())["steps"].values():
         assert step["done before"] == step["tasks"]
+
+
+def test_a_run_that_was_killed_is_taken_up_again(tmp_path: Path, pm: Invoke) -> None:
+    write_archives(tmp_path / "in", n_files=12, n_pages=60)
+    command = ("batch", "report", str(tmp_path / "in"), "--jobs", "1", "--out")
+    program = [sys.executable, "-m", "apps.cli", *command, str(tmp_path / "killed")]
+    with subprocess.Popen(program, cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL) as process:
+        while not list((tmp_path / "killed/.parts/report").glob("*.parquet")) and process.poll() is None:
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert not (tmp_path / "killed/report/run.json").exists()
+    for name in ("killed", "whole"):
+        assert pm(*command, tmp_path / name)[0] == 0
+    assert files_of(tmp_path / "killed/report") == files_of(tmp_path / "whole/report")
+    reading = json.loads((tmp_path / "killed/report/run.json").read_text())["steps"]["reading"]
+    assert 0 < reading["done before"] < reading["tasks"]
 
 
 def test_only_what_has_changed_is_read_again(archives: Path, tmp_path: Path, pm: Invoke) -> None:
