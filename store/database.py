@@ -247,6 +247,10 @@ def _make_file(path: Path, name: str) -> None:
         raise NotAStore(f"{name}: {error.strerror or error}") from error
 
 
+_INCREMENTAL = 2
+"""What `pragma auto_vacuum` answers for incremental."""
+
+
 def _sqlite_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine:
     pool = {"pool_size": 1, "max_overflow": 0, "pool_timeout": BUSY_MS / 1000} if writes else {}
     engine = create_engine(url, **pool)
@@ -266,13 +270,19 @@ def _sqlite_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine
             "trusted_schema=off",
             f"query_only={'on' if read_only else 'off'}",
         ):
-            connection.execute(f"pragma {pragma}").fetchall()
+            if pragma != "auto_vacuum=incremental" or not _vacuums(connection):
+                connection.execute(f"pragma {pragma}").fetchall()
 
     @event.listens_for(engine, "begin")
     def begun(connection: Connection) -> None:
         connection.exec_driver_sql("begin immediate" if writes else "begin")
 
     return engine
+
+
+def _vacuums(connection: Any) -> bool:
+    """Tell whether a file gives back its free pages already: saying so again would write to it, even to read."""
+    return bool(connection.execute("pragma auto_vacuum").fetchone()[0] == _INCREMENTAL)
 
 
 def _postgres_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine:

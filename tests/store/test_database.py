@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,17 @@ def test_a_purge_of_everything_shrinks_the_file(tmp_path: Path) -> None:
     store.purge("*")
     assert store.stats().bytes.ondisk <= 1.2 * empty
     store.close()
+
+
+def test_opening_a_store_writes_nothing_into_it(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    with closing(open_store(url)) as store:
+        store.keep(site_pages(3))
+        before = store.size()
+        for read_only in (True, False):
+            with closing(open_store(url, create=False, read_only=read_only)) as other:
+                other.stats()
+                assert (other.size(), store.size()) == (before, before)
 
 
 def test_a_store_opened_to_read_cannot_be_written(database_url: str) -> None:
