@@ -140,6 +140,7 @@ def _of_pages(host: str, frame_port: int) -> dict[str, str]:
     )
     return {
         **_COMMON,
+        "referrer-policy": "same-origin",  # with no-referrer a browser sends our own forms with `Origin: null`
         "content-security-policy": policy,
         "x-frame-options": "DENY",
         "cross-origin-opener-policy": "same-origin",

@@ -49,7 +49,7 @@ class Program:
             self.process = subprocess.Popen(
                 [*COMMAND, *(f"--{name}={value}" for name, value in flags.items()), *arguments],
                 cwd=CHECKOUT,
-                env=os.environ | {"XDG_DATA_HOME": str(folder / "data")},
+                env=os.environ | {"XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")},
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

@@ -19,6 +19,8 @@ from blocks.model import Capture
 from settings import Settings, data_directory
 from store.base import Store
 from store.opening import open_store
+from tests.apps.dashboard.browser import CHROMIUM
+from tests.origin import Origin
 from tests.store.conftest import page, site_pages
 
 
@@ -127,6 +129,24 @@ def small() -> list[Capture]:
 def served(home: Path) -> Iterator[Served]:
     with serving(home, small()) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium here")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def origin() -> Iterator[Origin]:
+    running = Origin()
+    yield running
+    running.close()
 
 
 Serving = Callable[[Path, list[Capture]], Any]

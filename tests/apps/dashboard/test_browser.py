@@ -2,9 +2,7 @@
 
 import json
 import os
-import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -12,12 +10,12 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from blocks.model import Capture
+from tests.apps.dashboard.browser import Window
 from tests.apps.dashboard.conftest import Served, serving, small
 from tests.end_to_end.program import Program
 from tests.origin import Origin, Page
 from tests.store.conftest import page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 AXE = Path(os.environ.get("AXE_CORE", ROOT / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"))
 
@@ -40,39 +38,6 @@ PAYLOADS = (
     "<input autofocus onfocus={}>",
 )
 """Fifteen, each in a URL, a header, a body and a block's text: sixty."""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium here")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with api.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM)
-        yield browser
-        browser.close()
-
-
-class Window:
-    """A browser's page that notes what goes wrong: console errors, requests to other hosts, dialogs."""
-
-    def __init__(self, chromium: Any, base: str, width: int = 1400) -> None:
-        self.context = chromium.new_context(viewport={"width": width, "height": 900})
-        self.page = self.context.new_page()
-        self.base, self.wrong = base, list[str]()
-        self.page.on("console", lambda m: self.wrong.append(m.text) if m.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.wrong.append(f"dialog {dialog.message}"))
-        self.context.on("request", self._asked)
-
-    def _asked(self, request: Any) -> None:
-        if not request.url.startswith("http://127.0.0.1:") or request.url.startswith("http://127.0.0.1:1/"):
-            self.wrong.append(f"asked for {request.url}")
-
-    def show(self, path: str) -> Any:
-        self.page.goto(self.base + path, wait_until="load")
-        self.page.wait_for_timeout(150)
-        return self.page
 
 
 def addresses(served: Served, site: str = "a.test") -> dict[str, str]:

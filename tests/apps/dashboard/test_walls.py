@@ -95,7 +95,7 @@ def test_every_answer_has_a_strict_policy(served: Served, path: str) -> None:
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert f"frame-src http://127.0.0.1:{served.frame_port};" in policy
-    assert (headers["X-Content-Type-Options"], headers["Referrer-Policy"]) == ("nosniff", "no-referrer")
+    assert (headers["X-Content-Type-Options"], headers["Referrer-Policy"]) == ("nosniff", "same-origin")
     assert "no-store" in headers["Cache-Control"]
 
 
