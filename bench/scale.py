@@ -201,15 +201,17 @@ def judged(url: str, pages: Sequence[Page], origin_port: int) -> Row:
         "ondisk": store.size(),
         "original": stats.bytes.original,
     }
-    row |= {"packs": _rows(store, "pack"), "needs": _rows(store, "need"), "rows": _rows(store, "capture")}
+    row["tables"] = {name: _table(store, name) for name in ("capture", "pack", "need", "fingerprint")}
     store.close()
     wrong += [f"missing: {name}" for name in missing] + [finding.what for finding in found]
     return row | {"wrong": wrong[:5]}
 
 
-def _rows(store: SqlStore, table: str) -> int:
+def _table(store: SqlStore, name: str) -> list[int]:
+    """Return a table's rows, its bytes, and how many of them its indexes take."""
+    query = f"select (select count(*) from {name}), pg_total_relation_size('{name}'), pg_indexes_size('{name}')"
     with store.database.read() as connection:
-        return int(connection.exec_driver_sql(f"select count(*) from {table}").scalar_one())
+        return [int(figure) for figure in connection.exec_driver_sql(query).one()]
 
 
 def measure(n: int, names: Sequence[str], pages: Sequence[Page], postgres: Server) -> Row:
