@@ -195,7 +195,7 @@ def judged(url: str, pages: Sequence[Page], origin_port: int) -> Row:
             wrong.append(record.capture.url)
     found = store.check()[1]
     stats = store.stats()
-    row = {
+    row: Row = {
         "captured twice": n - len(expected),
         "before": before,
         "ondisk": store.size(),

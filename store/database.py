@@ -28,6 +28,9 @@ PATIENCE_MS = 2_000
 VACUUM_PAGES = 2_000
 """Free pages of SQLite that are cut off in one transaction."""
 
+FULL_BYTES = 256 << 20
+"""Tables of Postgres that are written anew unasked, at the most: it takes a second or two, and all others wait."""
+
 WASTE = 1.25
 """Tables that are so many times larger than what they hold are written anew on Postgres."""
 
@@ -165,7 +168,8 @@ class Database:
         """Postgres: mark the room of deleted rows as free, and give it back when it is much or must be erased.
 
         Giving it back writes a table anew, during which nobody else can use it; where it is in use for longer than
-        PATIENCE_MS that is left for another time. SQLite has done it all within the transaction.
+        PATIENCE_MS, or larger than FULL_BYTES, that is left to whoever looks after the database. SQLite has done it all
+        within the transaction.
         """
         if self.is_sqlite:
             return
@@ -175,13 +179,21 @@ class Database:
                 connection.execute(text(f"vacuum {'' if erase else '(skip_locked)'} {name}"))
             connection.execute(text(f"set lock_timeout = {PATIENCE_MS}"))
             try:
-                for name in sorted(_OUR_TABLES) if erase or self._is_wasteful(connection) else ():
+                for name in self._to_write_anew(connection, erase=erase):
                     connection.execute(text(f"vacuum full {name}"))
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", "") not in _BUSY_STATES:
                     raise
             finally:
                 connection.invalidate()  # it has another timeout than connections should have
+
+    def _to_write_anew(self, connection: Connection, *, erase: bool) -> list[str]:
+        """Return the tables that are, in order; unless some must be erased only all together."""
+        query = "select n from unnest(cast(:names as text[])) n where pg_total_relation_size(to_regclass(n)) <= :most"
+        found = connection.execute(text(query), {"names": sorted(_OUR_TABLES), "most": FULL_BYTES}).scalars()
+        small = sorted(found)
+        all_are = len(small) == len(_OUR_TABLES)
+        return small if erase or (all_are and self._is_wasteful(connection)) else []
 
     def _is_wasteful(self, connection: Connection) -> bool:
         """Tell whether our tables on Postgres are much larger than what they hold."""
