@@ -4,8 +4,7 @@ as for packs of whole pages there is no index, no URL and no header.
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import nullcontext
 from itertools import count
 from unittest.mock import patch
 
@@ -14,10 +13,10 @@ import zstandard
 
 from bench.baselines import by_site
 from blocks.model import Capture
-from store import layout
-from store.building import IN_COMPACTION, Builder, NewPack
+from store.building import Builder, NewPack
 from store.known import Known
 from store.packs import decode
+from store.shapes import choose_shape, fill
 from store.tokens import Kinds
 
 
@@ -26,10 +25,7 @@ def blocks(captures: Sequence[Capture], read_bytes: int, *, similar: bool) -> in
 
     `similar` says whether blocks that differ in tokens only are kept as one.
     """
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(layout, "BASE_BYTES", read_bytes // 2))
-        if not similar:
-            stack.enter_context(patch.object(Kinds, "pairs", return_value=()))
+    with patch.object(Kinds, "pairs", return_value=()) if not similar else nullcontext():
         return sum(_site([page for page in pages if not page.private], read_bytes) for pages in _sites(captures))
 
 
@@ -39,19 +35,15 @@ def _sites(captures: Sequence[Capture]) -> Iterable[list[Capture]]:
 
 def _site(pages: list[Capture], read_bytes: int) -> int:
     """Compact one site as `store.rewriting` does; return the bytes of its packs."""
-    make = replace(IN_COMPACTION, pack_bytes=read_bytes // 2)
-    chosen = layout.choose_base(lambda: iter(pages), len(pages), make.pack_bytes)
-    known = Known(1, "", lambda pack: b"")
-    builder = Builder(known, count(1), make)
-    whole = chosen.whole if len(pages) > 1 else frozenset[int]()
-    if len(pages) > 1:
-        builder.base(chosen.base)
-    for first in (True, False):
-        for number, page in enumerate(pages):
-            if (number in whole) == first:
-                builder.add(page, chosen.pairs[number])
-        builder.flush()
-    return sum(len(pack.body) + _recipes(pack, known.base_head if pack.base else b"") for pack in builder.take())
+    shape = choose_shape(lambda: pages, len(pages), read_bytes=read_bytes)
+    raws: dict[int, bytes] = {}
+    known = Known(1, "", raws.__getitem__)
+    total = 0
+    for pack in fill(Builder(known, count(1), shape.make), shape.layout, lambda: pages, len(pages)):
+        base, base_head = (known.raw(pack.base), known.base_head) if pack.base else (b"", b"")
+        raws[pack.id] = decode(pack.body, base)
+        total += len(pack.body) + _recipes(pack, base_head)
+    return total
 
 
 def _recipes(pack: NewPack, base_head: bytes) -> int:

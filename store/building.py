@@ -47,7 +47,7 @@ ON_ARRIVAL = Make(ARRIVAL, level=9, pack_bytes=1 << 17, join_bytes=64, remember=
 """Small packs, so that a page may need a compacted base and pack beside its own."""
 
 IN_COMPACTION = Make(COMPACTED, level=22, pack_bytes=480 << 10, join_bytes=128, remember=False)
-"""A page needs its pack and the base, of the same size, and nothing else."""
+"""A page needs its pack and the base, and nothing else; `store.shapes` says how large the packs are."""
 
 
 @dataclass(frozen=True, slots=True)

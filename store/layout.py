@@ -17,9 +17,6 @@ from store.kinds import is_page
 from store.known import LARGE_BYTES
 from store.tokens import Kinds, Pairs, canonical, find_tokens
 
-BASE_BYTES = 480 << 10
-"""Size of a base at the most: with a pack as large, what reading a page decompresses stays below MAX_READ_BYTES."""
-
 MAX_SAMPLES = 100
 """Captures that are sampled at the most: those that fit are kept in the base's own pack."""
 
@@ -41,11 +38,12 @@ class Layout:
     pairs: list[Pairs]
 
 
-def choose_base(captures: Callable[[], Iterable[Capture]], n_captures: int, pack_bytes: int) -> Layout:
-    """Return how to compact captures. They are gone through twice, and must come the same each time."""
+def choose_base(captures: Callable[[], Iterable[Capture]], n_captures: int, base_bytes: int, pack_bytes: int) -> Layout:
+    """Return how to compact captures, with a base and packs of these sizes. They are gone through twice, and must come
+    the same each time."""
     seen, pairs = _survey(captures(), pack_bytes)
     wanted: set[bytes] = set()
-    room = BASE_BYTES
+    room = base_bytes
     for digest, block in sorted(seen.items(), key=lambda item: (-item[1].n_windows, item[1].first)):
         if block.n_windows < 2:
             break
@@ -53,7 +51,7 @@ def choose_base(captures: Callable[[], Iterable[Capture]], n_captures: int, pack
             wanted.add(digest)
             room -= block.size
     samples = _samples(seen, room, n_captures)
-    base, whole = _collect(zip(captures(), pairs, strict=True), seen, wanted, samples)
+    base, whole = _collect(zip(captures(), pairs, strict=True), seen, wanted, samples, base_bytes)
     return Layout(base, whole, pairs)
 
 
@@ -117,7 +115,11 @@ def _samples(seen: dict[bytes, _Seen], room: int, n_captures: int) -> set[int]:
 
 
 def _collect(
-    captures: Iterable[tuple[Capture, Pairs]], seen: dict[bytes, _Seen], wanted: set[bytes], samples: set[int]
+    captures: Iterable[tuple[Capture, Pairs]],
+    seen: dict[bytes, _Seen],
+    wanted: set[bytes],
+    samples: set[int],
+    base_bytes: int,
 ) -> tuple[list[bytes], frozenset[int]]:
     """Return the blocks of the base, and which sampled captures are in it whole.
 
@@ -130,7 +132,7 @@ def _collect(
         if number in samples:
             sampled[number] = blocks
         shared.update({digest: piece for digest, piece in blocks.items() if digest in wanted})
-    room = BASE_BYTES - sum(map(len, shared.values()))
+    room = base_bytes - sum(map(len, shared.values()))
     base: dict[bytes, bytes] = {}
     whole = set()
     order = sorted(sampled)

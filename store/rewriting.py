@@ -17,14 +17,14 @@ from sqlalchemy.exc import IntegrityError
 from blocks.model import Capture
 from store import alike, compactions, totals
 from store.base import Plan, StoreError
-from store.building import IN_COMPACTION, Builder, NewPack
+from store.building import Builder, NewPack
 from store.claims import claimed, site_job
 from store.finding import CAPTURE, live_rows
 from store.known import Known
-from store.layout import choose_base
 from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack, Site
 from store.packs import DamagedPack
 from store.reading import Gone
+from store.shapes import choose_shape, fill, shaped, share_of
 from store.writing import insert_packs, take_ids
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ TIDY_ROWS = 50_000
 """Rows of one site that are written anew at the most: the transaction takes a second for so many."""
 
 
+Places = dict[int, tuple[int, int]]
+"""Pack and slot by the `id` of a capture that was read from there, as long as that object lives."""
+
+
 class Changed(Exception):
     """Rows were deleted while their captures were being rewritten."""
 
@@ -56,6 +60,8 @@ class Rewriter:
         self._store, self._site, self._only = store, site, only
         self._rows: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
         self._places: list[tuple[int, int]] = []
+        self._base_share = 0.0
+        """That of the base there is, for what is written anew because something was deleted; 0.0 to try several."""
 
     def run(self) -> None:
         """Rewrite all public captures that can be read; those that cannot stay where they are."""
@@ -71,6 +77,10 @@ class Rewriter:
         with store.database.read() as connection:
             query = select(Pack.id).where(Pack.site == site, Pack.kind != PRIVATE)
             old = [pack for pack in connection.execute(query).scalars() if self._only is None or pack in self._only]
+            if self._only is not None:
+                bases = select(Pack.base).where(Pack.site == site, Pack.kind == COMPACTED)
+                raw = select(func.max(Pack.raw)).where(Pack.site == site, Pack.id.in_(bases))
+                self._base_share = share_of(connection.execute(raw).scalar() or 0)
             for pack, rows in live_rows(connection, site, aliases=True).items():
                 if pack not in set(old):
                     continue
@@ -100,47 +110,39 @@ class Rewriter:
         if region:
             yield region
 
-    def _captures(self, region: list[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Capture]]:
-        """Yield the captures of a region that are undamaged, with their places."""
+    def _captures(self, region: list[tuple[int, int]], places: Places) -> Iterator[Capture]:
+        """Yield the captures of a region that are undamaged, and note their places."""
         for place in region:
             with self._store.database.read() as connection:
                 try:
-                    yield place, self._store.reader.capture(connection, self._site, *place)
+                    capture = self._store.reader.capture(connection, self._site, *place)
                 except DamagedPack:
                     continue
+            places[id(capture)] = place
+            yield capture
 
     def _region(self, region: list[tuple[int, int]]) -> None:
-        store = self._store
-        known = Known(self._site, "", self._load)
-        layout = choose_base(
-            lambda: (capture for _, capture in self._captures(region)), len(region), IN_COMPACTION.pack_bytes
-        )
-        builder = Builder(known, self._numbers(), IN_COMPACTION)
-        waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        whole = layout.whole if len(region) > 1 else frozenset()
-        if len(region) > 1:
-            builder.base(layout.base)
-        for first in (True, False):
-            for number, (place, capture) in enumerate(self._captures(region)):
-                if (number in whole) == first:
-                    waiting[id(capture)].append(place)
-                    builder.add(capture, layout.pairs[number])
-                    self._write(builder, waiting)
-            builder.flush()
-            self._write(builder, waiting)
-        store.writer.forget()
+        places: Places = {}
 
-    def _write(self, builder: Builder, waiting: dict[int, list[tuple[int, int]]]) -> None:
-        """Write the packs that are closed, each with the rows of its captures."""
-        for pack in builder.take():
-            places = [waiting[id(capture)].pop(0) for capture in pack.captures]
-            prose = alike.row_of(pack)
-            with self._store.database.write() as connection:
-                totals.lock(connection, self._site)
-                insert_packs(connection, self._site, [pack])
-                alike.put(connection, self._site, pack.id, prose)
-                self._move(connection, pack, places)
-                totals.put_packs(connection, self._site)
+        def captures() -> Iterator[Capture]:
+            return self._captures(region, places)
+
+        n = len(region)
+        shape = shaped(captures, n, self._base_share) if self._base_share else choose_shape(captures, n)
+        builder = Builder(Known(self._site, "", self._load), self._numbers(), shape.make)
+        for pack in fill(builder, shape.layout, captures, n):
+            self._write(pack, places)
+        self._store.writer.forget()
+
+    def _write(self, pack: NewPack, places: Places) -> None:
+        """Write a pack with the rows of its captures."""
+        prose = alike.row_of(pack)
+        with self._store.database.write() as connection:
+            totals.lock(connection, self._site)
+            insert_packs(connection, self._site, [pack])
+            alike.put(connection, self._site, pack.id, prose)
+            self._move(connection, pack, [places.pop(id(capture)) for capture in pack.captures])
+            totals.put_packs(connection, self._site)
 
     def _move(self, connection: Connection, pack: NewPack, places: list[tuple[int, int]]) -> None:
         for slot, place in enumerate(places):

@@ -16,14 +16,14 @@ from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import IntegrityError
 
 from store import uses
-from store.building import IN_COMPACTION, Builder
+from store.building import IN_COMPACTION, Builder, NewPack
 from store.finding import live_rows
 from store.kinds import is_page, pieces_of
 from store.known import Known
 from store.models import COMPACTED, PRIVATE, Need, Pack
 from store.packs import DamagedPack, Head
 from store.reading import Gone
-from store.rewriting import ATTEMPTS, Changed, Rewriter, drop_packs, recount
+from store.rewriting import ATTEMPTS, Changed, Places, Rewriter, drop_packs, recount
 from store.tokens import canonical
 
 if TYPE_CHECKING:
@@ -176,14 +176,17 @@ class _Leaf(Rewriter):
             with self._store.database.read() as connection:
                 head = self._store.reader.head(connection, self._site, pack)
             builder = Builder(known, self._numbers(), IN_COMPACTION)
-            waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
-            for place, capture in self._captures(places):
-                waiting[id(capture)].append(place)
-                builder.add(capture, head.tokens[place[1]])
-                self._write(builder, waiting)
+            found: Places = {}
+            for capture in self._captures(places, found):
+                builder.add(capture, head.tokens[found[id(capture)][1]])
+                self._write_all(builder.take(), found)
             builder.flush()
-            self._write(builder, waiting)
+            self._write_all(builder.take(), found)
             self._drop([pack])
+
+    def _write_all(self, packs: list[NewPack], places: Places) -> None:
+        for pack in packs:
+            self._write(pack, places)
 
     def _known(self, pack: int) -> Known:
         """Return what the base of a pack has, as far as the pack's pages show where."""

@@ -129,16 +129,16 @@ def test_purging_one_page_of_a_large_site_writes_one_pack_anew(store: SqlStore) 
 
 def test_what_a_base_keeps_of_purged_pages_alone_goes_too(store: SqlStore) -> None:
     pages = [
-        page(c.url, c.body + b"<p>%s on several pages of several packs" % SECRET, c.time) if i % 9 == 4 else c
+        page(c.url, c.body + b"<p>%s on several pages of several packs" % SECRET, c.time) if i % 18 == 4 else c
         for i, c in enumerate(big_site())
     ]
     store.keep(pages)
     store.compact()
-    for i in range(4, 90, 9):
+    for i in range(4, 90, 18):
         store.purge(pages[i].url)
     store.reader.forget()
     assert SECRET not in decoded(store)
-    assert contents(store) == Counter(c for i, c in enumerate(pages) if i % 9 != 4)
+    assert contents(store) == Counter(c for i, c in enumerate(pages) if i % 18 != 4)
 
 
 def test_collection_finishes_a_purge_that_was_interrupted(store: SqlStore) -> None:
