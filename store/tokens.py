@@ -5,7 +5,7 @@ which one to put back: the blocks are then equal, byte for byte, to those the si
 when they have one length and the bytes before them are the same (`sid=`, `name="csrf" value="`).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -82,11 +82,11 @@ class Kinds:
 
     def pairs(self, body: bytes, tokens: Iterable[tuple[Kind, bytes]]) -> Pairs:
         """Return which of a page's tokens can be replaced by the site's, so that it can be undone."""
-        votes: dict[bytes, Counter[bytes]] = {}
+        votes: dict[bytes, Counter[bytes]] = defaultdict(Counter)
         for kind, token in tokens:
             first = self._firsts.get(kind)
             if first is not None and first != token:
-                votes.setdefault(token, Counter())[first] += 1
+                votes[token][first] += 1
         pairs: list[tuple[bytes, bytes]] = []
         taken: set[bytes] = set()
         replaced = body
