@@ -25,12 +25,10 @@ WINDOW_BYTES = 1 << 20
 RAW_TEXT = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
 
 _PAD = 16
-_ATTRIBUTES = re.compile(
-    rb"""[^>=]*(?:=[ \t\r\n\f]*(?:"[^"]*"?|'[^']*'?|[^ \t\r\n\f>"'][^ \t\r\n\f>]*)?[^>=]*)*>?""", re.DOTALL
-)
-"""From a tag's `<` to its end (HTML, 13.2.5.32 to 13.2.5.40)."""
+_VALUE = rb"""=[ \t\r\n\f]*+(?:"[^"]*+"?|'[^']*+'?|[^ \t\r\n\f>"'][^ \t\r\n\f>]*+)?"""
+_MARKUP = re.compile(rb"<(?:/?+[a-zA-Z][^>=]*+(?:" + _VALUE + rb"[^>=]*+)*>?|[^>]*+>?)")
+"""A tag to its end (HTML, 13.2.5.32 to 13.2.5.40), or else a bogus comment (13.2.5.41)."""
 
-_NAMED = re.compile(rb"</?[a-zA-Z]")
 _EMPTY_COMMENT = re.compile(rb"<!--(-?>)?")
 _COMMENT_END = re.compile(rb"--!?>")
 _CDATA = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -224,10 +222,7 @@ def _true_end(text: bytes, start: int, rank: int, n_tags: int) -> int:
         match = _CDATA.match(text, start)
         assert match is not None
         return match.end()
-    if not _NAMED.match(text, start):
-        end = text.find(b">", start)
-        return len(text) if end < 0 else end + 1
-    match = _ATTRIBUTES.match(text, start)
+    match = _MARKUP.match(text, start)
     assert match is not None
     end = match.end()
     if rank >= n_tags:

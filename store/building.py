@@ -166,8 +166,8 @@ class Builder:
         if pack is None or not (pack.captures or (is_base and pack.tail.raw)):
             return
         raw, known = bytes(pack.tail.raw), self.known
-        n_blocks = sum(digest not in known.places for digest in pack.tail.places)
-        closed, head = self._closed(pack, raw, self._make.kind, known.base, n_blocks)
+        places = {d: (pack.id, offset) for d, offset in pack.tail.places.items() if d not in known.places}
+        closed, head = self._closed(pack, raw, self._make.kind, known.base, len(places))
         self._packs.append(closed)
         known.bodies.update(pack.bodies)
         known.sizes[pack.id] = len(raw)
@@ -175,8 +175,7 @@ class Builder:
         if not (self._make.remember or is_base):
             return
         known.raws[pack.id] = raw
-        for digest, offset in pack.tail.places.items():
-            known.places.setdefault(digest, (pack.id, offset))
+        known.places.update(places)
         if not known.base and (is_base or len(raw) >= BASE_BYTES):
             known.base, known.base_head = pack.id, head
 
