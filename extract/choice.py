@@ -3,6 +3,7 @@
 A fixed threshold is right only where the judgement is sure. Of all sets that hold the most probable passages, the one
 with the highest expected F1 of words, 2 E[kept and content] / (kept + E[content]), is kept: about half of the F1
 that can be had is the threshold (Lipton, Elkan, Naryanaswamy 2014, Thresholding classifiers to maximize F1 score).
+Keeping nothing is right on a page without content, which is no more probable than that its likeliest passage is none.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ def choose(probability: NDArray[np.float64], words: NDArray[np.float64]) -> NDAr
 
 
 def threshold(probability: NDArray[np.float64], words: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the least probability of a passage to keep and the expected F1, (2.0, 0.0) when there is no passage."""
+    """Return the least probability of a passage to keep and the expected F1; (2.0, 0.0) when none is to be kept."""
     if not len(probability):
         return 2.0, 0.0
     order = np.argsort(-probability, kind="stable")
@@ -23,4 +24,6 @@ def threshold(probability: NDArray[np.float64], words: NDArray[np.float64]) -> t
     right = np.cumsum((words * probability)[order])
     expected = 2 * right / np.maximum(1e-9, kept + right[-1])
     best = int(np.argmax(expected))
+    if expected[best] < 1 - probability[order[0]]:
+        return 2.0, 0.0
     return float(probability[order[best]]), float(expected[best])

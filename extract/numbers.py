@@ -1,7 +1,7 @@
 """The trained numbers of our own method, and what they make of a page. No framework: a dozen arrays and numpy.
 
-In the order of use: a linear model of cues (words, names, classes), a linear model of page types, a small network over
-all columns of a passage, and a second network that also sees what the first made of the passages around.
+In the order of use: a linear model of cues (words, names, classes), a linear model of page types, and a small network
+over all columns of the passages and of those around them (`extract.network`).
 """
 
 import json
@@ -18,50 +18,23 @@ from numpy.typing import NDArray
 from blocks.model import body_digest
 from extract.clues import PAGE_TYPES, clues, page_tokens, page_vector, softmax, token_rows
 from extract.columns import Table, columns
-from extract.context import context
 from extract.cues import SLOTS, sums
+from extract.network import CLIP, NAMES, Member, Network
 from extract.passages import Passages
 from extract.structured import Meta, Structured, read_meta, read_structured
+from extract.surroundings import surroundings
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 WINDOWS = (1, 2, 4)
-CLIP = 4.0
-
-MAX_ROWS = 4096
-"""Rows that are worked out at once: what the layers make of them takes several times the memory of the columns."""
+"""Passages on each side over which the cues are averaged."""
 
 
 def squash(values: Floats) -> Floats:
     """Return sign(x) log(1 + |x|): counts and shares in one range."""
     squashed: Floats = np.sign(values) * np.log1p(np.abs(values))
     return squashed
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
-    """Layers of a network with rectified units and one output; several of them side by side are averaged."""
-
-    mean: Floats
-    scale: Floats
-    layers: tuple[tuple[tuple[Floats, Floats], ...], ...]
-
-    def probability(self, values: Floats) -> Doubles:
-        """Return the mean output for rows of squashed columns, shape (n_rows,), 0.0 to 1.0."""
-        parts = [self._probability(values[at : at + MAX_ROWS]) for at in range(0, len(values), MAX_ROWS)]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def _probability(self, values: Floats) -> Doubles:
-        scaled = np.clip((values - self.mean) * self.scale, -CLIP, CLIP)
-        total = np.zeros(len(values))
-        for layers in self.layers:
-            active = scaled
-            for weights, bias in layers[:-1]:
-                active = np.maximum(active @ weights + bias, 0.0)
-            weights, bias = layers[-1]
-            total += 1 / (1 + np.exp(-np.clip(active @ weights + bias, -30, 30)[:, 0].astype(np.float64)))
-        return total / len(self.layers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +81,8 @@ def read_facts(page: Passages, url: str) -> Facts:
     return Facts(page, table, squashed, structured, meta, found, vector, of_page, tokens)
 
 
-def first_columns(facts: Facts, cues: Floats, types: Doubles) -> Floats:
-    """Return what the first network sees, shape (n_passages, n_columns)."""
+def inputs(facts: Facts, cues: Floats, types: Doubles) -> Floats:
+    """Return what the network sees of each passage, shape (n_passages, n_columns)."""
     n = len(facts.page)
     total = cues.sum(1, keepdims=True)
     prefix = np.concatenate((np.zeros((1, 1)), np.cumsum(total, axis=0, dtype=np.float64)))
@@ -126,11 +99,6 @@ def first_columns(facts: Facts, cues: Floats, types: Doubles) -> Floats:
     return np.concatenate((*parts, np.broadcast_to(page, (n, len(page)))), axis=1, dtype=np.float32)
 
 
-def second_columns(facts: Facts, first: Floats, probability: Doubles) -> Floats:
-    """Return what the second network sees, shape (n_passages, n_columns)."""
-    return np.concatenate((first, squash(context(facts.table, probability))), axis=1, dtype=np.float32)
-
-
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """All that training found out, and how it was found."""
@@ -138,17 +106,19 @@ class Numbers:
     cue_rows: Mapping[str, int]
     cue_values: Floats
     types: Types
-    first: Network
-    second: Network
+    network: Network
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    def judge(self, facts: Facts) -> tuple[Doubles, Doubles]:
-        """Return how probable it is that each passage is content, and the probabilities of the page types."""
+    def judge(self, facts: Facts, alike: Doubles | None = None) -> tuple[Doubles, Doubles]:
+        """Return how probable it is that each passage is content, and the probabilities of the page types.
+
+        `alike` are the mean probabilities of the types of pages of the same template: they are of one type.
+        """
         cues = sums(facts.page, self.cue_rows, self.cue_values)
         types = self.types.probabilities(facts.vector, facts.tokens)
-        first = first_columns(facts, cues, types)
-        probability = self.first.probability(first)
-        return self.second.probability(second_columns(facts, first, probability)), types
+        if alike is not None:
+            types = types * alike / (types @ alike)
+        return self.network.probability(inputs(facts, cues, types), surroundings(facts.table)), types
 
 
 def dump(numbers: Numbers) -> bytes:
@@ -162,13 +132,9 @@ def dump(numbers: Numbers) -> bytes:
     }
     for name in ("mean", "scale", "weights", "bias"):
         arrays[f"type_{name}"] = getattr(numbers.types, name)
-    for stage in ("first", "second"):
-        network: Network = getattr(numbers, stage)
-        arrays[f"{stage}_mean"], arrays[f"{stage}_scale"] = network.mean, network.scale
-        for index, layers in enumerate(network.layers):
-            for level, (weights, bias) in enumerate(layers):
-                arrays[f"{stage}_{index}_{level}_weights"] = weights.astype(np.float16)
-                arrays[f"{stage}_{index}_{level}_bias"] = bias.astype(np.float32)
+    arrays["network_mean"], arrays["network_scale"] = numbers.network.mean, numbers.network.scale
+    for index, member in enumerate(numbers.network.members):
+        arrays |= {f"network_{index}_{name}": getattr(member, name).astype(np.float16) for name in NAMES}
     out = BytesIO()
     np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
     return out.getvalue()
@@ -190,8 +156,8 @@ def load(data: bytes) -> Numbers:
     if values.shape[1] != len(SLOTS) or types.weights.shape[1] != len(PAGE_TYPES):
         raise ValueError("the numbers are of another version of the method")
     rows = np.concatenate((values, np.zeros((1, len(SLOTS)), np.float32)))
-    first, second = (_network(arrays, stage) for stage in ("first", "second"))
-    return Numbers(_unpacked(arrays["cue_words"]), rows, types, first, second, json.loads(arrays["about"].tobytes()))
+    about = json.loads(arrays["about"].tobytes())
+    return Numbers(_unpacked(arrays["cue_words"]), rows, types, _network(arrays), about)
 
 
 def _packed(rows: Mapping[str, int]) -> NDArray[np.uint8]:
@@ -203,15 +169,12 @@ def _unpacked(packed: NDArray[np.uint8]) -> dict[str, int]:
     return {word: row for row, word in enumerate(text.split("\n"))} if text else {}
 
 
-def _network(arrays: Mapping[str, NDArray[Any]], stage: str) -> Network:
-    members: list[tuple[tuple[Floats, Floats], ...]] = []
-    while f"{stage}_{len(members)}_0_weights" in arrays:
-        layers: list[tuple[Floats, Floats]] = []
-        while (key := f"{stage}_{len(members)}_{len(layers)}_weights") in arrays:
-            bias: Floats = arrays[key.replace("weights", "bias")]
-            layers.append((arrays[key].astype(np.float32), bias))
-        members.append(tuple(layers))
-    return Network(arrays[f"{stage}_mean"], arrays[f"{stage}_scale"], tuple(members))
+def _network(arrays: Mapping[str, NDArray[Any]]) -> Network:
+    members: list[Member] = []
+    while f"network_{len(members)}_{NAMES[0]}" in arrays:
+        weights = (arrays[f"network_{len(members)}_{name}"].astype(np.float32) for name in NAMES)
+        members.append(Member(*weights))
+    return Network(arrays["network_mean"], arrays["network_scale"], tuple(members))
 
 
 @cache

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from blocks.site import host_of
 from extract.choice import choose
 from extract.clues import PAGE_TYPES
-from extract.cues import SLOTS, tokens
-from extract.numbers import CLIP, Facts, Network, Numbers, Types, first_columns, read_facts, second_columns
+from extract.cues import SLOTS, sums, tokens
+from extract.fitting import Lesson, fit_network
+from extract.network import CLIP
+from extract.numbers import Facts, Numbers, Types, inputs, read_facts
 from extract.protocol import MissingExtra
 from extract.reader import read_passages
+from extract.surroundings import surroundings
 from extract.truth import labels, words_of
 
 Floats = NDArray[np.float32]
@@ -35,8 +38,11 @@ MIN_GROUPS = 6
 MIN_PAGES = 5
 """Pages that must have a page token."""
 
-ROWS_A_PAGE = 150
-"""Passages of a page that the networks are fitted on, drawn at random: more pages teach more than longer ones."""
+MEMBERS = 2
+"""Networks that are averaged."""
+
+RARE = 0.25
+"""Power with which pages of a type that has few count more."""
 
 _TWO_LEVELS = frozenset(["co", "com", "org", "net", "ac", "gov", "edu", "or", "ne", "go", "gob"])
 
@@ -122,7 +128,7 @@ def cross_validate(
     return out
 
 
-def fit(examples: Sequence[Example], seed: int = 0, members: int = 1) -> Numbers:
+def fit(examples: Sequence[Example], seed: int = 0, members: int = MEMBERS) -> Numbers:
     """Return the numbers that these examples teach."""
     try:
         import sklearn  # noqa: F401
@@ -133,26 +139,11 @@ def fit(examples: Sequence[Example], seed: int = 0, members: int = 1) -> Numbers
     cue_rows, type_rows = _cue_rows(usable), _type_rows(usable)
     cue_fits = [_fit_cues(_without(usable, folds, fold), cue_rows) for fold in range(INNER)]
     type_fits = [_fit_types(_without(usable, folds, fold), type_rows) for fold in range(INNER)]
-    first = []
-    for each, fold in zip(usable, folds, strict=True):
-        first.append(_first(each, cue_rows, cue_fits[fold], type_fits[fold]))
-    probabilities: list[Doubles] = [np.zeros(0)] * len(usable)
-    for fold in range(INNER):
-        network = _fit_network(usable, first, folds != fold, seed, 1)
-        for index in np.flatnonzero(folds == fold).tolist():
-            probabilities[index] = network.probability(first[index])
-    second = [
-        second_columns(_facts(each), columns, probability)
-        for each, columns, probability in zip(usable, first, probabilities, strict=True)
+    columns = [
+        _inputs(each, cue_rows, cue_fits[fold], type_fits[fold]) for each, fold in zip(usable, folds, strict=True)
     ]
-    everything = np.ones(len(usable), dtype=np.bool_)
-    return Numbers(
-        cue_rows,
-        _fit_cues(usable, cue_rows),
-        _fit_types(usable, type_rows),
-        _fit_network(usable, first, everything, seed, 1),
-        _fit_network(usable, second, everything, seed, members),
-    )
+    network = fit_network(_lessons(usable, columns), seed, members)
+    return Numbers(cue_rows, _fit_cues(usable, cue_rows), _fit_types(usable, type_rows), network)
 
 
 def _facts(each: Example) -> Facts:
@@ -164,11 +155,24 @@ def _without(examples: Sequence[Example], folds: NDArray[np.int64], fold: int) -
     return [each for each, at in zip(examples, folds, strict=True) if at != fold]
 
 
-def _first(each: Example, rows: dict[str, int], values: Floats, types: Types) -> Floats:
-    from extract.cues import sums
-
+def _inputs(each: Example, rows: dict[str, int], values: Floats, types: Types) -> Floats:
     facts = _facts(each)
-    return first_columns(facts, sums(facts.page, rows, values), types.probabilities(facts.vector, facts.tokens))
+    return inputs(facts, sums(facts.page, rows, values), types.probabilities(facts.vector, facts.tokens))
+
+
+def _lessons(examples: Sequence[Example], columns: Sequence[Floats]) -> list[Lesson]:
+    of_type = Counter(each.page_type for each in examples)
+    fair = len(examples) / len(PAGE_TYPES)
+    return [
+        Lesson(
+            seen,
+            surroundings(_facts(each).table),
+            each.labels > 0.5,
+            each.words,
+            (fair / of_type[each.page_type]) ** RARE,
+        )
+        for each, seen in zip(examples, columns, strict=True)
+    ]
 
 
 def _cue_rows(examples: Sequence[Example]) -> dict[str, int]:
@@ -245,33 +249,6 @@ def _fit_types(examples: Sequence[Example], rows: dict[str, int]) -> Types:
     n = vectors.shape[1]
     rounded = weights[n:].astype(np.float16).astype(np.float32)
     return Types(mean, scale.astype(np.float32), weights[:n] * np.float32(part), bias, rows, rounded)
-
-
-def _fit_network(
-    examples: Sequence[Example], columns: Sequence[Floats], chosen: NDArray[np.bool_], seed: int, members: int
-) -> Network:
-    from sklearn.neural_network import MLPClassifier
-
-    random = np.random.default_rng(seed)
-    parts: list[tuple[Floats, Doubles, Doubles]] = []
-    for index in np.flatnonzero(chosen).tolist():
-        each = examples[index]
-        n = len(each.labels)
-        rows = np.arange(n) if n <= ROWS_A_PAGE else random.choice(n, ROWS_A_PAGE, replace=False)
-        weights = _weights(each, 0.6)[rows]
-        parts.append((columns[index][rows], each.labels[rows], weights / weights.sum()))
-    values = np.concatenate([part[0] for part in parts])
-    target = np.concatenate([part[1] for part in parts]) > 0.5
-    weights = np.concatenate([part[2] for part in parts])
-    mean, scale = values.mean(0), (1 / (values.std(0) + 1e-3)).astype(np.float32)
-    scaled = np.clip((values - mean) * scale, -CLIP, CLIP)
-    layers = []
-    for member in range(members):
-        model = MLPClassifier((48,), alpha=1e-3, batch_size=512, max_iter=8, random_state=seed + member)
-        _quietly(model, scaled, target, weights * len(weights) / weights.sum())
-        pairs = zip(model.coefs_, model.intercepts_, strict=True)
-        layers.append(tuple((w.astype(np.float16).astype(np.float32), b.astype(np.float32)) for w, b in pairs))
-    return Network(mean, scale, tuple(layers))
 
 
 def _quietly(model: Any, values: Any, target: Any, weights: Doubles | None) -> None:

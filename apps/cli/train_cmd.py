@@ -85,11 +85,8 @@ def _examples(warc: Path, truth: Path, settings: Settings) -> Iterator["Example"
     from extract.protocol import page_of
     from extract.training import example
 
-    known = {}
-    for line in truth.read_text("utf-8").splitlines():
-        row = json.loads(line)
-        if "text" in row:
-            known[row["record_id"]] = row
+    with truth.open(encoding="utf-8") as lines:
+        known = {row["record_id"]: row for row in map(json.loads, lines) if "text" in row}
     source = Source(warc, Limits(settings.max_record_bytes, settings.max_decoded_ratio), Position())
     for item in source.items():
         row = known.get(item.record_id)

@@ -13,8 +13,12 @@ def test_sure_pages_keep_what_is_likely() -> None:
 
 
 def test_unsure_pages_keep_more_rather_than_nothing() -> None:
-    kept = choose(np.array([0.3, 0.25, 0.01]), np.array([10.0, 10.0, 10.0]))
+    kept = choose(np.array([0.5, 0.4, 0.01]), np.array([10.0, 10.0, 10.0]))
     assert kept.tolist() == [True, True, False]
+
+
+def test_a_page_that_has_no_content_in_all_probability_keeps_nothing() -> None:
+    assert not choose(np.array([0.2, 0.1, 0.01]), np.array([10.0, 10.0, 10.0])).any()
 
 
 def test_no_passage_no_choice() -> None:
@@ -25,10 +29,11 @@ def test_no_passage_no_choice() -> None:
 def test_no_other_set_of_the_most_probable_has_a_higher_expected_f1(rows: list[tuple[float, int]]) -> None:
     probability, words = np.array([p for p, _ in rows]), np.array([float(w) for _, w in rows])
     least, expected = threshold(probability, words)
+    nothing = 1 - probability.max()
 
     def value(kept: np.ndarray) -> float:
         return float(2 * (words * probability)[kept].sum() / (words[kept].sum() + (words * probability).sum()))
 
-    assert value(probability >= least) <= expected + 1e-9
+    assert expected == 0.0 or abs(value(probability >= least) - expected) < 1e-9
     for at in probability:
-        assert value(probability >= at) <= expected + 1e-9
+        assert value(probability >= at) <= max(expected, nothing) + 1e-9
