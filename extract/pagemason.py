@@ -12,19 +12,24 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from extract.choice import threshold
+from extract.choice import choose, threshold
 from extract.clues import PAGE_TYPES
+from extract.correction import corrected
 from extract.numbers import Facts, Numbers, read_facts, shipped
 from extract.passages import Passages
 from extract.protocol import Extraction, Page, Verdict
 from extract.reader import read_passages
-from extract.site import SiteEvidence, notes_of
+from extract.site import NOBODY, SiteEvidence, notes_of
 from extract.structured import Meta, Structured, read_meta, read_structured
 
 Doubles = NDArray[np.float64]
 
 MIN_OTHER_PAGES = 2
 """Other pages of the site from which its evidence counts."""
+
+SURE = 0.5
+"""The least probability of what is kept with the site's evidence: what is unsure then is unsure on all pages alike, and
+a place is content on all of them or on none, so that to keep some of it in doubt gains nothing."""
 
 UNSEEN = Verdict(False, 0.0, "no text")
 
@@ -79,7 +84,8 @@ class Pagemason:
             passages = read_passages(page.source)
             if len(passages):
                 facts = read_facts(passages, page.url)
-                notes[page.url] = notes_of(passages, self.numbers.judge(facts)[0], facts.table.words)
+                probability, types = self.numbers.judge(facts)
+                notes[page.url] = notes_of(passages, probability, facts.table.words, types)
         return SiteEvidence(notes)
 
     def extract(self, page: Page, evidence: SiteEvidence) -> Content:
@@ -89,32 +95,24 @@ class Pagemason:
             structured, meta = read_structured(passages.structured), read_meta(passages.meta)
             return Content(page, (UNSEEN,) * len(page), passages, structured=structured, meta=meta)
         facts = read_facts(passages, page.url)
-        probability, types = self.numbers.judge(facts)
-        n_others = 0
-        if evidence.n_pages > MIN_OTHER_PAGES:
-            probability, n_others = with_site(probability, facts, page.url, evidence)
+        others = evidence.others(passages, page.url) if evidence.n_pages > MIN_OTHER_PAGES else NOBODY
+        if others.n < MIN_OTHER_PAGES:
+            others = NOBODY
+        probability, types = self.numbers.judge(facts, others.types)
+        n_others = others.n
+        if n_others:
+            by_site = corrected(probability, facts, others)
+            if choose(by_site, facts.table.words).any():
+                probability = by_site
+            else:  # a print version, say: all of its content stands on other pages too
+                n_others = 0
         return _content(page, facts, probability, PAGE_TYPES[int(types.argmax())], n_others)
-
-
-def with_site(probability: Doubles, facts: Facts, url: str, evidence: SiteEvidence) -> tuple[Doubles, int]:
-    """Return the probabilities corrected by the site's evidence, and the number of other pages used."""
-    n_others, times, at_path = evidence.others(facts.page, url)
-    if n_others < MIN_OTHER_PAGES:
-        return probability, 0
-    odds = np.log((probability + 1e-4) / (1 - probability + 1e-4))
-    share = times / n_others
-    odds = odds - np.where(times >= 2, 2.0 + 4.0 * np.minimum(1.0, share * 2), 0.0) - np.where(times == 1, 0.5, 0.0)
-    seen = at_path[:, 0] >= 2
-    habit = (at_path[:, 2] + 1.0) / (at_path[:, 1] + 3.0)
-    odds = odds + np.where(seen, np.clip(np.log(habit / (1 - habit)), -3, 3) * 0.5, 0.0)
-    corrected: Doubles = 1 / (1 + np.exp(-odds))
-    return corrected, n_others
 
 
 def _content(page: Page, facts: Facts, probability: Doubles, page_type: str, n_others: int) -> Content:
     passages, words = facts.page, np.maximum(facts.table.words, 1.0)
     least, expected = threshold(probability, words)
-    chosen = probability >= least
+    chosen = probability >= (max(least, SURE) if n_others else least)
     verdicts, kept = _blocks(page, passages, chosen, probability)
     return Content(
         page,

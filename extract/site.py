@@ -17,25 +17,61 @@ from extract.passages import Passages
 
 MAX_PAGES = 200
 
+SAME_TEMPLATE = 0.5
+"""Jaccard index of two pages' paths from which they count as pages of one template."""
+
+COMPARED_PAGES = 40
+"""Pages whose templates are compared with that of a page."""
+
 Doubles = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 
 
 class Notes(NamedTuple):
-    """What is kept of one page: its distinct texts, and for each distinct path the words there and how many of them
-    are expected to be content."""
+    """What is kept of one page: its distinct texts, with digits as one and as they are; for each distinct path the
+    passages and words there and how many of these are expected to be content; the probabilities of its page types."""
 
+    shapes: Hashes
     texts: Hashes
     paths: Hashes
+    passages: NDArray[np.float32]
     words: NDArray[np.float32]
     kept: NDArray[np.float32]
+    types: NDArray[np.float32]
 
 
-def hashes_of(page: Passages) -> tuple[Hashes, Hashes]:
-    """Return a hash of each passage's text and of its path; digits count as one, as in `Page 2 of 7`."""
-    texts = [xxhash.xxh3_64_intdigest(_shape(text).encode("utf-8", "surrogatepass")) for text in page.text]
+HASHES = frozenset({"shapes", "texts", "paths"})
+"""The fields of Notes that are 64-bit hashes; the others are numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What `n` other pages of a site say of the passages of one: on how many of them the text stands, with digits as
+    one and as they are, shape (n_passages,); what they have at its path: pages, passages, words, kept words, shape
+    (n_passages, 4); and the mean probabilities of page types of those of the same template, None without any."""
+
+    n: int
+    shapes: Doubles
+    texts: Doubles
+    at_path: Doubles
+    types: Doubles | None
+
+
+NOBODY = Others(0, np.zeros(0), np.zeros(0), np.zeros((0, 4)), None)
+"""No other page."""
+
+
+def hashes_of(page: Passages) -> tuple[Hashes, Hashes, Hashes]:
+    """Return a hash of each passage's text, digits as one as in `Page 2 of 7`; of its text as it is; its path."""
+    texts = [_hash(text) for text in page.text]
+    shapes = [_hash(_shape(text)) for text in page.text]
     path = page.elements.path
-    return np.array(texts, dtype=np.uint64), np.array([path[element] for element in page.element], dtype=np.uint64)
+    paths = [path[element] for element in page.element]
+    return np.array(shapes, np.uint64), np.array(texts, np.uint64), np.array(paths, np.uint64)
+
+
+def _hash(text: str) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
 _DIGITS = str.maketrans("0123456789", "0000000000")
@@ -45,13 +81,20 @@ def _shape(text: str) -> str:
     return text.translate(_DIGITS) if len(text) < 80 else text
 
 
-def notes_of(page: Passages, probability: Doubles, words: Doubles) -> Notes:
+def notes_of(page: Passages, probability: Doubles, words: Doubles, types: Doubles) -> Notes:
     """Return the notes of a page."""
-    texts, paths = hashes_of(page)
+    shapes, texts, paths = hashes_of(page)
     distinct, at = np.unique(paths, return_inverse=True)
-    n_words = np.bincount(at, words, minlength=len(distinct)).astype(np.float32)
-    kept = np.bincount(at, words * probability, minlength=len(distinct)).astype(np.float32)
-    return Notes(np.unique(texts), distinct, n_words, kept)
+    n = len(distinct)
+    return Notes(
+        np.unique(shapes),
+        np.unique(texts),
+        distinct,
+        np.bincount(at, minlength=n).astype(np.float32),
+        np.bincount(at, words, minlength=n).astype(np.float32),
+        np.bincount(at, words * probability, minlength=n).astype(np.float32),
+        types.astype(np.float32),
+    )
 
 
 def first_of(urls: Collection[str], n: int) -> list[str]:
@@ -78,41 +121,56 @@ class SiteEvidence:
         return SiteEvidence({url: notes[url] for url in first_of(notes, MAX_PAGES)})
 
     @cached_property
-    def _texts(self) -> tuple[Hashes, NDArray[np.int64]]:
-        every = [notes.texts for notes in self.notes.values()]
-        values, counts = np.unique(np.concatenate(every), return_counts=True)
-        return values, counts.astype(np.int64)
+    def _shapes(self) -> tuple[Hashes, Doubles]:
+        return _counted([notes.shapes for notes in self.notes.values()])
+
+    @cached_property
+    def _texts(self) -> tuple[Hashes, Doubles]:
+        return _counted([notes.texts for notes in self.notes.values()])
 
     @cached_property
     def _paths(self) -> tuple[Hashes, Doubles]:
-        """Distinct paths, and the sums of pages, words and kept words of each, shape (n_paths, 3)."""
+        """Distinct paths, and the sums of pages, passages, words and kept words of each, shape (n_paths, 4)."""
         every = list(self.notes.values())
         values, at = np.unique(np.concatenate([notes.paths for notes in every]), return_inverse=True)
-        sums = [
-            np.bincount(at, minlength=len(values)),
-            np.bincount(at, np.concatenate([notes.words for notes in every]), minlength=len(values)),
-            np.bincount(at, np.concatenate([notes.kept for notes in every]), minlength=len(values)),
-        ]
-        return values, np.stack(sums, axis=1).astype(np.float64)
+        rows = np.concatenate([_rows(notes) for notes in every])
+        sums = [np.bincount(at, rows[:, column], minlength=len(values)) for column in range(rows.shape[1])]
+        return values, np.stack(sums, axis=1)
 
-    def others(self, page: Passages, url: str) -> tuple[int, Doubles, Doubles]:
-        """Return how many other pages there are; for each passage on how many of them its text stands; and what they
-        have at its path: pages, words and kept words, shape (n_passages, 3)."""
-        n = len(page)
-        known = url in self.notes
-        n_others = self.n_pages - known
+    def others(self, page: Passages, url: str) -> Others:
+        """Return what the other pages say of a page; nothing when there are none."""
+        old = self.notes.get(url)
+        n_others = self.n_pages - (old is not None)
         if n_others <= 0:
-            return 0, np.zeros(n), np.zeros((n, 3))
-        texts, paths = hashes_of(page)
-        values, counts = self._texts
-        times = _looked_up(values, counts.astype(np.float64)[:, None], texts)[:, 0]
+            return NOBODY
+        shapes, texts, paths = hashes_of(page)
+        on_shapes = _looked_up(*self._shapes, shapes)[:, 0]
+        on_texts = _looked_up(*self._texts, texts)[:, 0]
         at_path = _looked_up(*self._paths, paths)
-        if known:
-            old = self.notes[url]
-            times -= np.isin(texts, old.texts)
-            rows = np.stack((np.ones(len(old.paths)), old.words, old.kept), axis=1).astype(np.float64)
-            at_path -= _looked_up(old.paths, rows, paths)
-        return n_others, times, np.maximum(at_path, 0.0)
+        if old is not None:
+            on_shapes -= np.isin(shapes, old.shapes)
+            on_texts -= np.isin(texts, old.texts)
+            at_path -= _looked_up(old.paths, _rows(old), paths)
+        return Others(n_others, on_shapes, on_texts, np.maximum(at_path, 0.0), self._types(np.unique(paths), url))
+
+    def _types(self, paths: Hashes, url: str) -> Doubles | None:
+        alike = []
+        for other in first_of(self.notes, COMPARED_PAGES):
+            notes = self.notes[other]
+            common = len(np.intersect1d(paths, notes.paths, assume_unique=True))
+            if other != url and common >= SAME_TEMPLATE * (len(paths) + len(notes.paths) - common):
+                alike.append(notes.types)
+        return np.mean(alike, axis=0, dtype=np.float64) if alike else None
+
+
+def _rows(notes: Notes) -> Doubles:
+    columns = (np.ones(len(notes.paths)), notes.passages, notes.words, notes.kept)
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _counted(every: list[Hashes]) -> tuple[Hashes, Doubles]:
+    values, counts = np.unique(np.concatenate(every), return_counts=True)
+    return values, counts.astype(np.float64)[:, None]
 
 
 def _looked_up(keys: Hashes, rows: Doubles, wanted: Hashes) -> Doubles:

@@ -27,7 +27,7 @@ from blocks.site import site_of
 from extract.pagemason import MIN_OTHER_PAGES
 from extract.protocol import Page, page_of
 from extract.registry import extractor, method_of
-from extract.site import MAX_PAGES, Notes, SiteEvidence, first_of
+from extract.site import HASHES, MAX_PAGES, Notes, SiteEvidence, first_of
 from extract.view import render
 
 SITES_AT_HAND = 32
@@ -36,10 +36,7 @@ SITES_AT_HAND = 32
 NOTES = schema(
     site=pa.string(),
     url=pa.string(),
-    texts=pa.large_list(pa.uint64()),
-    paths=pa.large_list(pa.uint64()),
-    words=pa.large_list(pa.float32()),
-    kept=pa.large_list(pa.float32()),
+    **{name: pa.large_list(pa.uint64() if name in HASHES else pa.float32()) for name in Notes._fields},
 )
 
 CONTENT = pa.schema(
@@ -137,14 +134,15 @@ def _columns(site: str, notes: dict[str, Notes]) -> dict[str, list[Any]]:
     """Return the notes of a site's pages as columns."""
     urls = sorted(first_of(notes, MAX_PAGES))
     lists = zip(*((column.tolist() for column in notes[url]) for url in urls), strict=True)
-    named = zip(("texts", "paths", "words", "kept"), map(list, lists), strict=True)
+    named = zip(Notes._fields, map(list, lists), strict=True)
     return {"site": [site] * len(urls), "url": urls, **dict(named)}
 
 
 def _notes(row: dict[str, Any]) -> Notes:
-    texts, paths = (np.array(row[name], np.uint64) for name in ("texts", "paths"))
-    words, kept = (np.array(row[name], np.float32) for name in ("words", "kept"))
-    return Notes(texts, paths, words, kept)
+    columns: dict[str, Any] = {
+        name: np.array(row[name], np.uint64 if name in HASHES else np.float32) for name in Notes._fields
+    }
+    return Notes(**columns)
 
 
 class Evidence:
