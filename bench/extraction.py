@@ -11,11 +11,9 @@ import argparse
 import json
 import os
 import resource
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -25,10 +23,7 @@ from typing import Any
 from apps.extracting import Item, Source
 from apps.warc.messages import Limits
 from apps.warc.sources import Position
-from blocks.encoding import decode_as, encoding_of
-from blocks.site import site_of
-
-Extract = Callable[[Item], str]
+from bench.extractors import PEERS, Extract, alone, cross_validated, lxml_parse, with_site
 
 LIMITS = Limits(1 << 28, 1000.0)
 
@@ -40,127 +35,6 @@ class Result:
     texts: list[str]
     seconds: list[float]
     memory: int
-
-
-def _source(item: Item) -> str:
-    return decode_as(item.body, encoding_of(item.body, item.content_type))
-
-
-def lxml_parse() -> Extract:
-    """The measure: lxml.html parses the page and nothing else."""
-    import lxml.html
-
-    def extract(item: Item) -> str:
-        with suppress(ValueError, lxml.etree.ParserError):
-            lxml.html.fromstring(item.body)
-        return ""
-
-    return extract
-
-
-def trafilatura() -> Extract:
-    """Trafilatura with comments, which scores higher here than without."""
-    import trafilatura as peer
-
-    return lambda item: peer.extract(_source(item), include_comments=True, include_tables=True) or ""
-
-
-def readability() -> Extract:
-    """readability-lxml, its summary as text."""
-    import lxml.html
-    from readability import Document
-
-    def extract(item: Item) -> str:
-        return str(lxml.html.fromstring(Document(_source(item)).summary()).text_content())
-
-    return extract
-
-
-def resiliparse() -> Extract:
-    """Resiliparse's main content."""
-    from resiliparse.extract.html2text import extract_plain_text
-
-    return lambda item: str(extract_plain_text(_source(item), main_content=True, alt_texts=False))
-
-
-def justext() -> Extract:
-    """jusText with the stop words of English."""
-    import justext as peer
-
-    stop_words = peer.get_stoplist("English")
-    return lambda item: "\n".join(
-        paragraph.text for paragraph in peer.justext(_source(item), stop_words) if not paragraph.is_boilerplate
-    )
-
-
-def boilerpy3() -> Extract:
-    """BoilerPy3's article extractor."""
-    from boilerpy3 import extractors
-
-    peer = extractors.ArticleExtractor(raise_on_failure=False)
-    return lambda item: str(peer.get_content(_source(item)))
-
-
-PEERS: dict[str, Callable[[], Extract]] = {
-    "trafilatura": trafilatura,
-    "readability": readability,
-    "resiliparse": resiliparse,
-    "justext": justext,
-    "boilerpy3": boilerpy3,
-}
-
-
-def alone() -> Extract:
-    """Our method, each page by itself."""
-    from extract.pagemason import Pagemason
-    from extract.protocol import page_of
-    from extract.site import SiteEvidence
-
-    made, nothing = Pagemason(), SiteEvidence()
-    return lambda item: made.extract(page_of(*item[1:]), nothing).text
-
-
-def with_site(items: Sequence[Item]) -> Callable[[], Extract]:
-    """Our method with what the other pages of the site teach; gathering that is not counted."""
-
-    def begin() -> Extract:
-        from extract.pagemason import Pagemason
-        from extract.protocol import page_of
-        from extract.site import SiteEvidence
-
-        made = Pagemason()
-        sites: dict[str, SiteEvidence] = {}
-        for item in items:
-            site = site_of(item.url)
-            sites[site] = sites.get(site, SiteEvidence()).merge(made.learn([page_of(*item[1:])]))
-        return lambda item: made.extract(page_of(*item[1:]), sites[site_of(item.url)]).text
-
-    return begin
-
-
-def cross_validated(items: Sequence[Item], truths: Sequence[dict[str, Any]], folds: int) -> Callable[[], Extract]:
-    """Our method with numbers trained on the folds without the page's domain; training is not counted."""
-
-    def begin() -> Extract:
-        from extract.pagemason import Pagemason
-        from extract.protocol import page_of
-        from extract.site import SiteEvidence
-        from extract.training import example, fit, folds_of
-
-        examples = []
-        for item, truth in zip(items, truths, strict=True):
-            page = page_of(*item[1:])
-            examples.append(example(page.source, item.url, truth["text"], truth["page_type"]))
-        fold_of = folds_of(examples, folds).tolist()
-        made = []
-        for fold in range(folds):
-            print(f"training fold {fold + 1} of {folds}", file=sys.stderr)
-            made.append(Pagemason(fit([e for e, at in zip(examples, fold_of, strict=True) if at != fold])))
-        by_id = {item.record_id: made[fold] for item, fold in zip(items, fold_of, strict=True)}
-        nothing = SiteEvidence()
-        return lambda item: by_id[item.record_id].extract(page_of(*item[1:]), nothing).text
-
-    return begin
 
 
 def run(begin: Callable[[], Extract], items: Sequence[Item]) -> Result:
@@ -213,11 +87,17 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("warc", type=Path)
     parser.add_argument("truth", type=Path)
-    parser.add_argument("--by", default="", help="a key of the truth to group by, such as page_type or site")
+    parser.add_argument("--by", default="", help="keys of the truth to group by: page_type, or source,year")
     parser.add_argument("--folds", type=int, default=0, help="train by cross-validation")
     parser.add_argument("--pages", type=int, default=1 << 30, help="only the first so many")
     parser.add_argument("--only", action="append", help="only this extractor; may be repeated")
     return parser.parse_args()
+
+
+def _groups_of(truth: dict[str, Any], by: str) -> list[str]:
+    """Return the groups of a page: by the first key, by the first two, and so on."""
+    values = [str(truth.get(key, "")) for key in by.split(",")] if by else []
+    return [" ".join(values[: n + 1]) for n in range(len(values))]
 
 
 def main() -> None:
@@ -232,7 +112,8 @@ def main() -> None:
     else:
         begins |= {"Pagemason alone": alone, "Pagemason with site": with_site(items)}
     begins |= PEERS
-    groups = sorted({str(truth.get(given.by, "")) for truth in truths}) if given.by else []
+    names = [_groups_of(truth, given.by) for truth in truths]
+    groups = sorted({name for found in names for name in found})
     print(f"| extractor | words F1 | {''.join(group + ' | ' for group in groups)}x lxml parse | ms a page | MB |")
     print(f"|---|--:|{'--:|' * len(groups)}--:|--:|--:|")
     parse = 0.0
@@ -243,10 +124,10 @@ def main() -> None:
         seconds = sum(result.seconds)
         parse = parse or seconds
         scores: dict[str, list[float]] = defaultdict(list)
-        for text, truth in zip(result.texts, truths, strict=True):
+        for text, truth, found in zip(result.texts, truths, names, strict=True):
             value = f1_of(text, truth["text"])
-            scores["all"].append(value)
-            scores[str(truth.get(given.by, ""))].append(value)
+            for group in ("all", *found):
+                scores[group].append(value)
         cells = [f"{sum(scores[group]) / len(scores[group]):.3f}" for group in ["all", *groups]]
         if name == "lxml parse":
             cells = [""] * len(cells)
