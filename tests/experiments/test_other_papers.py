@@ -23,7 +23,7 @@ ITEMS = {
     "patterns": {"table1", "figure5", "figure6", "thresholds"},
     "mountain": {"figure3", "figure4", "figure5", "figure5-table", "figure6", "figure7", "figure7-table", "figure8"},
     "retrieval": {"retrieval", "retrieval-table"},
-    "compare": {"methods", "methods-f"},
+    "compare": {"claims", "methods", "methods-f"},
 }
 
 
@@ -62,6 +62,8 @@ def test_all_extractors_are_compared(data: Sequence[DataSet], tmp_path: Path) ->
     found = {row["method"]: float(row["b-F"]) for row in rows(tmp_path, "methods")}
     assert len(found) >= 14
     assert found["ContentExtractor"] > 0.8
+    claims = [row for row in rows(tmp_path, "claims") if "agree" in row["claim"]]
+    assert [row["figures"].split(" methods")[0] for row in claims] == [str(len(found))]
 
 
 def test_a_page_is_found_by_its_title(tmp_path: Path) -> None:

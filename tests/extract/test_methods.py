@@ -1,26 +1,17 @@
 """What every extractor keeps to: a verdict a block, evidence that merges and pickles, no exception for any bytes."""
 
 import pickle
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extract.protocol import Page, page_of
-from extract.registry import extractor
+from extract.registry import extractor, names
 from tests.extract.pages import BAD_BODIES, news_page, news_pages
 
-NAMES = (
-    "CETR-TM",
-    "CETR-KM",
-    "CETR-2D",
-    "KeyPatterns",
-    "MountainModel",
-    "InfoDiscoverer",
-    "StructureTree",
-    "StyleTree",
-    "k-MIB",
-)
+NAMES = tuple(names("extractor"))
 
 markup = st.lists(
     st.sampled_from(
@@ -104,3 +95,12 @@ def test_any_bytes_get_a_verdict(name: str, bodies: list[bytes]) -> None:
     pages: list[Page] = [page_of(f"http://a.test/{number}", body) for number, body in enumerate(bodies)]
     evidence = method.prepare(pages)
     assert len(method.extract(pages[0], evidence).verdicts) == len(pages[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hundred_thousand_open_tags_take_seconds(name: str) -> None:
+    method, page = extractor(name), page_of("http://a.test/deep", b"<div>" * 100_000 + b"A few words of text.")
+    start = time.process_time()
+    extraction = method.extract(page, method.prepare([page, news_page(1)]))
+    assert len(extraction.verdicts) == len(page)
+    assert time.process_time() - start < 20
