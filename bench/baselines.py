@@ -4,8 +4,8 @@ Every function takes captures and returns bytes. Definitions: `gzip` and `zstd19
 (levels 6 and 19). `dictionary` is a SQLite file of rows (url, time, body) with an index on (url, time), bodies at
 zstd -19 with one dictionary of 112 KiB a site, trained on its first 200 pages, where that pays for itself; its size
 is that of the file after VACUUM. `whole_pages` sorts a site's pages by URL and time, joins them until a pack has so
-many raw bytes, and compresses the pack at zstd -19 with long matching and the site's first pack as raw dictionary;
-there is no index.
+many raw bytes, and compresses the pack at zstd -22, as our store does, with long matching and the site's first pack
+as raw dictionary; there is no index.
 """
 
 import sqlite3
@@ -105,7 +105,7 @@ def dictionary_reader(path: Path) -> tuple[Callable[[str], bytes], Callable[[], 
 
 def whole_pages(captures: Sequence[Capture], pack_bytes: int) -> int:
     """Return the bytes of packs of whole pages."""
-    parameters = zstandard.ZstdCompressionParameters.from_level(19, window_log=WINDOW_LOG, enable_ldm=True)
+    parameters = zstandard.ZstdCompressionParameters.from_level(22, window_log=WINDOW_LOG, enable_ldm=True)
     total = 0
     for pages in by_site(captures).values():
         compressor = zstandard.ZstdCompressor(compression_params=parameters)
