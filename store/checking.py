@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from blocks.model import Capture
 from store import alike, compactions, freshenings, totals, uses
@@ -29,6 +29,7 @@ from store.models import (
 from store.names import PROBES, number_of
 from store.packs import DamagedPack
 from store.reading import Gone, Reader
+from store.repairing import drop_lost, put_right
 from store.trimming import trim
 
 if TYPE_CHECKING:
@@ -47,9 +48,11 @@ def check(store: SqlStore, *, repair: bool) -> tuple[int, list[Finding]]:
         n_captures += n
         findings += found
         if repair and (lost or found):
-            _drop(store, site, lost)
+            drop_lost(store, site, {row.id for row in lost})
             store.writer.forget()  # it may know blocks of packs that are damaged
             trim(store, site)
+    if repair and findings:
+        put_right(store)
     return n_captures, findings
 
 
@@ -69,14 +72,7 @@ def _meta(store: SqlStore) -> list[Finding]:
         rows = {row.name: row.value for row in connection.execute(select(Meta.name, Meta.value))}
         sites = {*connection.execute(select(Site.id)).scalars()}
         highest = max(connection.execute(select(func.max(column))).scalar() or 0 for column in (Pack.id, CAPTURE.c.id))
-        strays = connection.execute(
-            select(FresheningRow.site, FresheningRow.id).where(
-                ~select(CAPTURE.c.id)
-                .where(CAPTURE.c.site == FresheningRow.site, CAPTURE.c.id == FresheningRow.id)
-                .where(CAPTURE.c.flags.op("&")(IS_FRESHENED) != 0)
-                .exists()
-            )
-        ).all()
+        strays = freshenings.strays(connection)
     for name in ("format", "store", "next", "purges"):
         if not _META[name].fullmatch(rows.pop(name, "")):
             wrong.append(f"meta: {name} is missing or not what was written")
@@ -223,15 +219,6 @@ def _totals(connection: Connection, reader: Reader, site: int, name: str) -> lis
         if getattr(row, figure) != getattr(counted, figure)
     ]
     return [Finding(f"{name}: totals differ: {'; '.join(wrong)}")] if wrong else []
-
-
-def _drop(store: SqlStore, site: int, rows: list[Row[Any]]) -> None:
-    """Delete the rows of captures that are lost, and fingerprints that nobody can use."""
-    with store.database.write() as connection:
-        alike.drop(connection, site, alike.wrong(connection, Reader(), site))
-        for row in rows:
-            key = (CAPTURE.c.site == row.site, CAPTURE.c.url == row.url, CAPTURE.c.time == row.time)
-            connection.execute(delete(CAPTURE).where(*key, CAPTURE.c.id == row.id))
 
 
 __all__ = ["StoreError", "check"]

@@ -57,3 +57,10 @@ def put(connection: Connection, record: Record, freshening: Freshening) -> None:
     rows = (CAPTURE.c.site == site, CAPTURE.c.url.in_(urls), CAPTURE.c.time == capture.time // 1000)
     flags = CAPTURE.c.flags.op("|")(IS_FRESHENED)
     connection.execute(update(CAPTURE).where(*rows, CAPTURE.c.id == record.id).values(flags=flags))
+
+
+def strays(connection: Connection) -> Sequence[Row[Any]]:
+    """Return site and id of the rows that belong to no capture."""
+    row = (CAPTURE.c.site == FresheningRow.site, CAPTURE.c.id == FresheningRow.id)
+    owner = select(CAPTURE.c.id).where(*row, CAPTURE.c.flags.op("&")(IS_FRESHENED) != 0)
+    return connection.execute(select(FresheningRow.site, FresheningRow.id).where(~owner.exists())).all()

@@ -2,14 +2,17 @@
 
 import random
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sqlalchemy import text
 
 from blocks.model import Capture, body_digest
-from store.base import Freshening, StoreError
+from store.base import DamagedPage, Freshening, StoreError
 from store.opening import open_store
 from store.prose import prose_of
 from store.sql import SqlStore
@@ -18,18 +21,29 @@ from tests.store.conftest import page, site_pages
 PAGES = [*site_pages(25), page("http://b.test/x", key="http://b.test/"), page("http://b.test/y", private=True)]
 
 
+LATER = site_pages(30)[25:]
+
+
 def filled(path: Path) -> None:
     store = open_store(f"sqlite:///{path}")
     assert isinstance(store, SqlStore)
     for start in range(0, len(PAGES), 6):
         store.keep(PAGES[start : start + 6])
     store.compact()
-    store.keep(site_pages(30)[25:])
+    store.keep(LATER)
     fresh = Freshening(((b"a", b"b"),), 5, 6)
     store.freshen(PAGES[3].url, PAGES[3].time, body_digest(PAGES[3].body), fresh)
     store.note_uses([PAGES[1].url], 1_700_000_000)
     store.database.shrink()
     store.close()
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store that is sound."""
+    path = tmp_path_factory.mktemp("damage") / "good.db"
+    filled(path)
+    return path
 
 
 def observed(path: Path) -> Any:
@@ -105,6 +119,47 @@ def test_a_row_that_says_something_else_is_found(tmp_path: Path, statement: str)
     assert not sound(path)
 
 
+def readable(store: SqlStore) -> Counter[Capture]:
+    """Return the captures that can be found and read."""
+    found: Counter[Capture] = Counter()
+    for capture in PAGES + LATER:
+        with suppress(DamagedPage):
+            found.update(
+                store.read(record) for record in store.find(capture.url) if record.capture.time == capture.time
+            )
+    return found
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 99), st.sampled_from(["head", "body"]), st.integers(0, 1 << 20), st.integers(1, 255))
+def test_repair_after_a_flipped_byte_loses_what_cannot_be_read_and_nothing_else(
+    good: Path, number: int, column: str, at: int, flip: int
+) -> None:
+    path = good.parent / "flipped.db"
+    path.write_bytes(good.read_bytes())
+    store = open_store(f"sqlite:///{path}")
+    assert isinstance(store, SqlStore)
+    with store.database.write() as connection:
+        packs = connection.execute(text(f"select id, {column} from pack order by id")).all()
+        pack = packs[number % len(packs)]
+        data = bytearray(pack[1])
+        data[at % len(data)] ^= flip
+        connection.execute(
+            text(f"update pack set {column} = :data where id = :id"), {"data": bytes(data), "id": pack.id}
+        )
+    left = readable(store)
+    _, findings = store.check()
+    assert findings or left == Counter(PAGES + LATER)
+    store.reader.forget()
+    store.check(repair=True)
+    store.reader.forget()
+    assert readable(store) == left
+    assert store.check() == (left.total(), [])
+    store.keep([capture for capture in PAGES + LATER if not left[capture]])
+    assert readable(store) == Counter(PAGES + LATER)
+    store.close()
+
+
 def test_repair_drops_fingerprints_that_nobody_can_use_and_no_capture(tmp_path: Path) -> None:
     filled(tmp_path / "x.db")
     store = open_store(f"sqlite:///{tmp_path / 'x.db'}")
@@ -117,6 +172,33 @@ def test_repair_drops_fingerprints_that_nobody_can_use_and_no_capture(tmp_path: 
     assert store.check(repair=True)[1]
     assert store.check() == (len(PAGES) + 5, [])
     assert PAGES[3].url in {record.capture.url for record in store.alike(wanted).records}
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update meta set value = '1' where name = 'next'",
+        "update meta set value = 'x' where name like 'used %'",
+        "update freshening set id = id + 1",
+        "update site set captures = captures + 1",
+        "update fingerprint set pack = pack + 100000",
+    ],
+)
+def test_repair_puts_right_what_is_no_capture_and_loses_none(good: Path, statement: str) -> None:
+    path = good.parent / "wrong.db"
+    path.write_bytes(good.read_bytes())
+    store = open_store(f"sqlite:///{path}")
+    assert isinstance(store, SqlStore)
+    before = readable(store)
+    with store.database.write() as connection:
+        connection.execute(text(statement))
+    assert store.check(repair=True)[1]
+    store.reader.forget()
+    if "freshening" in statement:  # the capture that has lost what is known of its freshness cannot be trusted
+        before -= Counter([PAGES[3]])
+    assert readable(store) == before
+    assert store.check() == (before.total(), [])
     store.close()
 
 

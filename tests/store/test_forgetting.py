@@ -1,7 +1,9 @@
 """What is purged is gone: from packs, bases and heads, from free pages, from the log, and from Postgres's files."""
 
+import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,9 @@ import pytest
 from sqlalchemy import select, text
 
 from blocks.model import Capture
-from store.models import COMPACTED, Pack
+from store.models import COMPACTED, FingerprintRow, Pack
 from store.opening import open_store
+from store.prose import decode_prose, prose_of
 from store.sql import SqlStore
 from tests.store.conftest import page, site_pages
 
@@ -95,6 +98,69 @@ def test_a_purged_site_leaves_nothing(store: SqlStore, request: pytest.FixtureRe
     assert KEPT not in files
     assert b"a.test" not in files
     assert contents(store) == Counter(other)
+
+
+def with_own_text(capture: Capture) -> Capture:
+    """Return a capture with 100 words that stand nowhere else."""
+    rng = random.Random(capture.url)
+    words = b" ".join(rng.randbytes(4).hex().encode() for _ in range(100))
+    return replace(capture, body=capture.body + b"<p>" + words)
+
+
+def stored(store: SqlStore, hosts: tuple[str, ...]) -> list[bytes]:
+    """Return what the packs of some sites are stored as: heads, bodies, fingerprints."""
+    sites = {record.place[0] for host in hosts for record in store.captures(f"http://{host}/*")}
+    with store.database.read() as connection:
+        rows = [*connection.execute(select(Pack.head, Pack.body).where(Pack.site.in_(sites)))]
+        rows += connection.execute(select(FingerprintRow.data).where(FingerprintRow.site.in_(sites)))
+    return [cell for row in rows for cell in row]
+
+
+def prints(store: SqlStore) -> list[bytes]:
+    """Return the fingerprints of all rows, in any order."""
+    with store.database.read() as connection:
+        rows = connection.execute(select(FingerprintRow.pack, FingerprintRow.data)).all()
+    return sorted(one.tobytes() for pack, data in rows for one in decode_prose(pack, data)[1])
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_half_of_the_sites_purged_leave_no_trace(
+    store: SqlStore, compacted: bool, request: pytest.FixtureRequest
+) -> None:
+    """Every pack, dictionary, base and row of fingerprints is decoded and searched, and so are the files: main file
+    with its free pages and log, or Postgres's tables. What the purged packs were stored as is in none of them."""
+    server = None if store.database.is_sqlite else request.getfixturevalue("pg_server")
+    gone, rest = ("a.test", "c.test"), ("b.test", "d.test")
+    pages = {host: [with_own_text(c) for c in marked(host, 40)] for host in (*gone, *rest)}
+    for i in range(4):
+        store.keep([capture for host in pages for capture in pages[host][i * 10 : i * 10 + 10]])
+    if compacted:
+        store.compact()
+    others, before = b"\0".join(stored(store, rest)), on_disk(store, server)
+    traces = {cell[at : at + 24] for cell in stored(store, gone) for at in range(0, len(cell) - 24, 100)}
+    traces = {trace for trace in traces if trace in before and trace not in others}
+    assert len(traces) > 20
+    for host in gone:
+        assert store.purge(f"http://{host}/*") == 40
+    store.reader.forget()
+    after, texts = on_disk(store, server), decoded(store)
+    assert [trace for trace in traces if trace in after] == []
+    for host in gone:
+        assert host.encode() not in texts + after
+    kept = [capture for host in rest for capture in pages[host]]
+    assert contents(store) == Counter(kept)
+    assert store.check() == (80, [])
+    store.compact()
+    assert prints(store) == sorted(one.tobytes() for capture in kept for one in prose_of(capture))
+
+
+def test_a_purged_page_leaves_no_fingerprint(store: SqlStore) -> None:
+    pages = marked()
+    store.keep(pages)
+    store.compact()
+    store.purge("*/secret")
+    kept = [capture for capture in pages if not capture.url.endswith("/secret")]
+    assert prints(store) == sorted(one.tobytes() for capture in kept for one in prose_of(capture))
 
 
 def big_site() -> list[Capture]:
