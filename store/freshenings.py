@@ -59,8 +59,8 @@ def put(connection: Connection, record: Record, freshening: Freshening) -> None:
     connection.execute(update(CAPTURE).where(*rows, CAPTURE.c.id == record.id).values(flags=flags))
 
 
-def strays(connection: Connection) -> Sequence[Row[Any]]:
+def strays(connection: Connection) -> list[Row[Any]]:
     """Return site and id of the rows that belong to no capture."""
     row = (CAPTURE.c.site == FresheningRow.site, CAPTURE.c.id == FresheningRow.id)
     owner = select(CAPTURE.c.id).where(*row, CAPTURE.c.flags.op("&")(IS_FRESHENED) != 0)
-    return connection.execute(select(FresheningRow.site, FresheningRow.id).where(~owner.exists())).all()
+    return [*connection.execute(select(FresheningRow.site, FresheningRow.id).where(~owner.exists()))]
