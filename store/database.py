@@ -188,7 +188,7 @@ class Database:
                 connection.invalidate()  # it has another timeout than connections should have
 
     def _to_write_anew(self, connection: Connection, *, erase: bool) -> list[str]:
-        """Return the tables that are, in order; unless some must be erased only all together."""
+        """Return the tables to be written anew: small ones; to win room, only when all are small and much is free."""
         query = "select n from unnest(cast(:names as text[])) n where pg_total_relation_size(to_regclass(n)) <= :most"
         found = connection.execute(text(query), {"names": sorted(_OUR_TABLES), "most": FULL_BYTES}).scalars()
         small = sorted(found)
