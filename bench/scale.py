@@ -81,7 +81,7 @@ class Proxy:
 
 @contextmanager
 def proxy(url: str, folder: Path, number: int) -> Iterator[Proxy]:
-    """Run a proxy."""
+    """Start a proxy, and end it."""
     port, dashboard = free_port(), free_port()
     options = {"listen_port": port, "dashboard_port": dashboard, "dashboard_frame_port": free_port(), "store": url}
     options |= {"confdir": folder / "conf", "memory_bytes": 16 << 20, "compact_idle_seconds": 5}
@@ -90,8 +90,6 @@ def proxy(url: str, folder: Path, number: int) -> Iterator[Proxy]:
     with (folder / f"proxy{number}.log").open("wb") as log:
         process = psutil.Popen(command, cwd=CHECKOUT, stdout=log, stderr=log)
     try:
-        wait_for(port)
-        wait_for(dashboard)
         yield Proxy(process, port, dashboard)
     finally:
         with suppress(psutil.Error):
@@ -227,6 +225,9 @@ def measure(n: int, names: Sequence[str], pages: Sequence[Page], postgres: Serve
         assert origin.stdout is not None
         port = int(origin.stdout.readline())
         proxies = [stack.enter_context(proxy(url, folder, number)) for number in range(n)]
+        for one in proxies:
+            wait_for(one.port)
+            wait_for(one.dashboard)
         everyone = list(proxies)
         traffic = Traffic(pages, [one.port for one in proxies], port)
         told: dict[str, Any] = {}
