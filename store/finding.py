@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table, select
+from sqlalchemy import Connection, Integer, Row, Table, bindparam, select
 
 from blocks.model import Capture
 from store.base import DamagedPage, Freshening, NoSuchCapture, Record, StoreUnavailable
@@ -24,6 +24,15 @@ URLS_AT_ONCE = 500
 """URLs that one query names."""
 
 CAPTURE: Table = CaptureRow.metadata.tables["capture"]
+
+_NEWEST = (
+    select(CAPTURE)
+    .where(CAPTURE.c.site == bindparam("site"), CAPTURE.c.url == bindparam("url"))
+    .where(CAPTURE.c.time.between(bindparam("after"), bindparam("before")))
+    .order_by(CAPTURE.c.time.desc(), CAPTURE.c.id.desc())
+    .limit(bindparam("limit", type_=Integer))
+)
+"""Made once: making a statement takes longer than the database takes to answer it."""
 
 CaptureRows = Sequence[Row[Any]]
 
@@ -55,10 +64,9 @@ class Finder:
         records: list[Record] = []
         for name in self.sites_of(url):
             site, _ = site_id(connection, name)
-            query = select(CAPTURE).where(CAPTURE.c.site == site, CAPTURE.c.url == number_of(url))
-            query = query.where(CAPTURE.c.time.between(after // 1000, last // 1000))
-            query = query.order_by(CAPTURE.c.time.desc(), CAPTURE.c.id.desc()).limit(limit + 1)
-            records += self.records(connection, connection.execute(query).all())
+            wanted = {"site": site, "url": number_of(url), "after": after // 1000, "before": last // 1000}
+            rows = connection.execute(_NEWEST, {**wanted, "limit": limit + 1}).all()
+            records += self.records(connection, rows)
         return [r for r in records if url in (r.capture.url, r.capture.key) and after <= r.capture.time <= last]
 
     def moments(self, captures: Sequence[Capture]) -> set[tuple[int, int]]:

@@ -2,13 +2,15 @@
 
 from hashlib import blake2b
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from store.models import Site
 
 BITS = 48
 PROBES = 16
 """Sites whose names hash alike take the following numbers; so many are looked at."""
+
+_NAME = select(Site.name).where(Site.id == bindparam("number"))
 
 
 def number_of(text: str) -> int:
@@ -20,7 +22,7 @@ def site_id(connection: Connection, name: str) -> tuple[int, bool]:
     """Return a site's number and whether it has a row already."""
     first = number_of(name)
     for number in range(first, first + PROBES):  # one at a time: a range would be asked of every shard
-        found = connection.execute(select(Site.name).where(Site.id == number)).scalar()
+        found = connection.execute(_NAME, {"number": number}).scalar()
         if found is None or found == name:
             return number, found is not None
     raise OverflowError(f"site {name!r}: {PROBES} sites with the same number")  # 2**48 to the 15th against it

@@ -6,7 +6,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import Generic, TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from blocks.model import Capture, body_digest, compose
 from store.base import DamagedPage, Record
@@ -18,6 +18,11 @@ V = TypeVar("V")
 
 HEAD_BYTES, RAW_BYTES = 16 << 20, 64 << 20
 """What a reader keeps of heads and of raw bodies."""
+
+_KEY = (Pack.site == bindparam("site"), Pack.id == bindparam("pack"))
+_HEAD = select(Pack.base, Pack.head).where(*_KEY)
+_BODY = select(Pack.base, Pack.raw, Pack.body).where(*_KEY)
+"""Made once: making a statement takes longer than the database takes to answer it."""
 
 Key = tuple[int, int]
 """A pack: its site and its id."""
@@ -82,7 +87,7 @@ class Reader:
 
     def raw_head(self, connection: Connection, site: int, pack: int) -> bytes:
         """Return a pack's raw head; those of bases are kept in memory. Gone, DamagedPack."""
-        row = connection.execute(select(Pack.base, Pack.head).where(Pack.site == site, Pack.id == pack)).first()
+        row = connection.execute(_HEAD, {"site": site, "pack": pack}).first()
         if row is None:
             raise Gone(f"pack {pack}")
         base = b""
@@ -97,9 +102,7 @@ class Reader:
         found = self._raws.get((site, pack))
         if found is not None:
             return found
-        row = connection.execute(
-            select(Pack.base, Pack.raw, Pack.body).where(Pack.site == site, Pack.id == pack)
-        ).first()
+        row = connection.execute(_BODY, {"site": site, "pack": pack}).first()
         if row is None:
             raise Gone(f"pack {pack}")
         raw = decode(row.body, self.raw(connection, site, row.base) if row.base else b"")
