@@ -65,7 +65,12 @@ def copied(path: Path, n: int) -> Iterator[Capture]:
     """Yield a file's captures `n` times, those of each time under hosts of their own."""
     for number in range(n):
         for capture in captures_of(path):
-            yield replace(capture, url=capture.url.replace("://", f"://copy{number}.", 1), key="", record_id="")
+            yield renamed(capture, number)
+
+
+def renamed(capture: Capture, number: int) -> Capture:
+    """Return a capture under the host of a copy."""
+    return replace(capture, url=capture.url.replace("://", f"://copy{number}.", 1), key="", record_id="")
 
 
 def cpu_of(work: Callable[[], object]) -> float:

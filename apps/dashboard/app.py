@@ -94,7 +94,8 @@ def _app(board: Board, routes: list[BaseRoute]) -> Starlette:
 
 def _viewing(board: Board, view: View) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
-        return view(board, request)
+        with board.evidence.answering():
+            return view(board, request)
 
     return endpoint
 
@@ -103,7 +104,8 @@ def _tabling(
     board: Board, table: Callable[[Board, Request, bool], Table], ending: str
 ) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
-        return answer(table(board, request, True), ending)
+        with board.evidence.answering():
+            return answer(table(board, request, True), ending)
 
     return endpoint
 

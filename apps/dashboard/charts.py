@@ -20,7 +20,7 @@ def bar(share: float, before: float | None = None) -> Markup:
     ghost = ""
     if before is not None and before > share:
         ghost = f'<rect class="gone" x="{share:.2%}" width="{min(before, 1.0) - share:.2%}" height="100%"/>'
-    solid = f'<rect class="kept" width="{max(share, 0.002):.2%}" height="100%" rx="2"/>'
+    solid = f'<rect class="kept" width="{max(share, 0.002):.2%}" height="100%" rx="2"/>' if share else ""
     return Markup(f'<svg class="bar" aria-hidden="true">{ghost}{solid}</svg>')
 
 

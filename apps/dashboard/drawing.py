@@ -32,7 +32,20 @@ def _words(text: str) -> set[str]:
 
 _DROPPED = {
     *("script", "noscript", "iframe", "object", "embed", "applet", "frame", "frameset", "template", "svg", "math"),
-    *("audio", "video", "source", "track", "link", "meta", "base", "noembed", "noframes", "textarea", "select"),
+    *(
+        "audio",
+        "video",
+        "source",
+        "track",
+        "link",
+        "meta",
+        "base",
+        "noembed",
+        "noframes",
+        "textarea",
+        "select",
+        "title",
+    ),
 }
 _TAGS = _words("""
     a abbr address area article aside b bdi bdo big blockquote body br button caption center cite code col colgroup

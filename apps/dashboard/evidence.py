@@ -10,22 +10,25 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, cast
 
 from apps.site_blocks import SiteBlocks, spread
-from extract.protocol import page_of
+from extract.protocol import Page, page_of
 from extract.registry import extractor
-from proxy.views.rendering import N_EVIDENCE_PAGES, evidence_of, pages_of
+from proxy.views.rendering import N_EVIDENCE_PAGES, Row, evidence_of, pages_of
 from store.base import SiteStats, Store, StoreError
 
 logger = logging.getLogger(__name__)
 
 MAX_SITES = 8
 """Sites that are remembered, and as many methods' evidence."""
+
+MOST_PATIENCE_SECONDS = 0.3
+"""How long the reading of a site rests for answers before it goes on all the same."""
 
 RECOUNT_SECONDS = 60.0
 """How long what is known of a site that keeps changing is used before it is worked out again."""
@@ -54,6 +57,7 @@ class Evidence:
         self._lock = threading.Condition()
         self._wanted: SimpleQueue[Key | None] = SimpleQueue()
         self._closing = False
+        self._n_answering = 0
         self._thread = threading.Thread(target=self._work, name="evidence", daemon=True)
         self._thread.start()
 
@@ -77,8 +81,11 @@ class Evidence:
             if old and stats is not None and key not in self._progress:
                 self._progress[key] = 0, stats.captures if key[1] == BLOCKS else N_EVIDENCE_PAGES
                 self._wanted.put(key)
+            self._n_answering -= 1  # who waits for the reading must not hold it up
             while key not in self._known and key in self._progress and time.monotonic() < deadline:
+                self._lock.notify_all()
                 self._lock.wait(max(0.0, deadline - time.monotonic()))
+            self._n_answering += 1
             known = self._known.get(key)
             return None if known is None else known.value
 
@@ -92,6 +99,18 @@ class Evidence:
         """Return how many captures of how many have been read, None when the site is not being read."""
         with self._lock:
             return next((found for key, found in self._progress.items() if key[0] == site), None)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Let the reading of sites rest while an answer is made."""
+        with self._lock:
+            self._n_answering += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_answering -= 1
+                self._lock.notify_all()
 
     def close(self) -> None:
         """End the thread."""
@@ -128,7 +147,17 @@ class Evidence:
         site, method = key
         if method == BLOCKS:
             return self._count(site, stats)
-        return evidence_of(extractor(method), [page_of(*row) for row in pages_of(self._store, site)])
+        return evidence_of(extractor(method), self._pages(pages_of(self._store, site)))
+
+    def _pages(self, rows: Sequence[Row]) -> Iterator[Page]:
+        for row in rows:
+            yield page_of(*row)
+            self._give_way()
+
+    def _give_way(self) -> None:
+        """Wait while somebody waits for an answer: a thread's priority means nothing to the interpreter's lock."""
+        with self._lock:
+            self._lock.wait_for(lambda: self._closing or self._n_answering <= 0, MOST_PATIENCE_SECONDS)
 
     def _count(self, site: str, stats: SiteStats) -> SiteBlocks | None:
         found = SiteBlocks(site, stats, time.monotonic())
@@ -141,7 +170,7 @@ class Evidence:
             with suppress(StoreError):  # a page that is damaged or gone by now is left out
                 found.add(record, self._store.read(record))
             self._progress[site, BLOCKS] = number + 1, len(sample)
-            time.sleep(0)  # requests first
+            self._give_way()
         found.finish()
         found.made = time.monotonic()
         return found

@@ -125,8 +125,8 @@ def tiles(stats: Stats, snapshot: Snapshot | None, compaction: Compaction | None
     ]
     if compaction is not None:
         won = compaction.bytes_before - compaction.bytes_after
-        below = f"{compaction.packs:,} packs, {size(abs(won))} {'less' if won >= 0 else 'more'} on disk"
-        found.append(("compaction", "Last compaction", ago(time.time() - compaction.time), below))
+        below = f"ago: {compaction.packs:,} packs, {size(abs(won))} {'less' if won >= 0 else 'more'} on disk"
+        found.append(("compaction", "Last compaction", duration(time.time() - compaction.time), below))
     if snapshot is not None:
         requests = snapshot.total("pagemason_requests_total")
         ratio = hits_of(snapshot) / requests if requests else None
@@ -140,16 +140,16 @@ def tiles(stats: Stats, snapshot: Snapshot | None, compaction: Compaction | None
     return found
 
 
-def ago(seconds: float) -> str:
-    """Return how long ago something was.
+def duration(seconds: float) -> str:
+    """Return a time span for people.
 
-    >>> ago(7500)
-    '2 h ago'
+    >>> duration(7500)
+    '2 h'
     """
     for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= length:
-            return f"{seconds // length:.0f} {unit} ago"
-    return "just now"
+            return f"{seconds // length:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
 
 
 def curves(samples: list[Sample]) -> list[dict[str, Any]]:

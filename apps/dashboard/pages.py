@@ -186,7 +186,7 @@ def _block_row(seen: Seen, number: int) -> dict[str, Any]:
     return {
         "number": number,
         "kind": seen.kind(number) if seen.found else None,
-        "content": verdict.content if verdict else None,
+        "content": verdict.content if verdict and seen.content.marks[number] else None,
         "why": verdict.why if verdict else None,
         "rule": decision_about(seen.content.rule, digest),
         "host": host_of(seen.capture.url).removeprefix("www."),

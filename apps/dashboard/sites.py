@@ -27,7 +27,7 @@ from apps.site_blocks import Known, SiteBlocks, excerpt
 from store.base import StoreError
 from store.totals import SHARED
 
-WAIT_SECONDS = 0.15
+WAIT_SECONDS = 0.1
 N_SHARED = 25
 
 _SITE_COLUMNS = (

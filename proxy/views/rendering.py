@@ -172,7 +172,7 @@ def prepare_evidence(method: str, pages: Sequence[Row]) -> PreparedEvidence:
         signal.alarm(0)
 
 
-def evidence_of(method: Extractor[Any], pages: Sequence[Page]) -> Any:
+def evidence_of(method: Extractor[Any], pages: Iterable[Page]) -> Any:
     """Return what a method learns from some pages of a site."""
     return method.learn(pages) if isinstance(method, Pagemason) else method.prepare(pages)
 

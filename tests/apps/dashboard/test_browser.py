@@ -53,6 +53,7 @@ def addresses(served: Served, site: str = "a.test") -> dict[str, str]:
         "site": f"/site?{urlencode({'site': site})}",
         "page": f"/page?{urlencode({'url': url})}",
         "block": f"/block?{urlencode({'site': site, 'block': block})}",
+        "rules": f"/rules?{urlencode({'host': site})}",
         "login": "/login",
     }
     if max(row["captures"] for row in pages) > 1:
@@ -173,9 +174,12 @@ def test_axe_finds_no_serious_violation(served: Served, chromium: Any) -> None:
         pytest.skip(f"no axe-core: npm install --prefix .venv/axe axe-core, or AXE_CORE=FILE ({AXE})")
     for scheme in ("light", "dark"):
         context = chromium.new_context(color_scheme=scheme, bypass_csp=True, viewport={"width": 1400, "height": 900})
+        name, _, value = served.log_in().partition("=")
+        context.add_cookies([{"name": name, "value": value, "url": served.url}])  # with the forms that change something
         shown = context.new_page()
         for name, path in addresses(served).items():
             shown.goto(served.url + path)
+            assert shown.locator("text=Log out").count() == 1
             shown.add_script_tag(path=str(AXE))
             found = shown.evaluate("axe.run(document, {iframes: false}).then(r => r.violations)")
             serious = [
