@@ -3,11 +3,14 @@
 A fixed threshold is right only where the judgement is sure. Of all sets that hold the most probable passages, the one
 with the highest expected F1 of words, 2 E[kept and content] / (kept + E[content]), is kept: about half of the F1
 that can be had is the threshold (Lipton, Elkan, Naryanaswamy 2014, Thresholding classifiers to maximize F1 score).
-Keeping nothing is right on a page without content, which is no more probable than that its likeliest passage is none.
+Keeping nothing is right on a page without content: one whose likeliest passage is hardly one.
 """
 
 import numpy as np
 from numpy.typing import NDArray
+
+HARDLY = 1 / 3
+"""The probability of its likeliest passage below which a page has no content."""
 
 
 def choose(probability: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -24,6 +27,6 @@ def threshold(probability: NDArray[np.float64], words: NDArray[np.float64]) -> t
     right = np.cumsum((words * probability)[order])
     expected = 2 * right / np.maximum(1e-9, kept + right[-1])
     best = int(np.argmax(expected))
-    if expected[best] < 1 - probability[order[0]]:
+    if probability[order[0]] < HARDLY:
         return 2.0, 0.0
     return float(probability[order[best]]), float(expected[best])

@@ -30,7 +30,13 @@ PART = 0.1
 
 MAX_HEADING_WORDS = 30
 
-TEASER = 2.0
+HABIT = 0.9
+"""How much the log-odds of content at a place of other pages weigh."""
+
+LIKELY = 0.5
+"""The probability from which a text that differs only in digits is one of its own."""
+
+TEASER = 3.0
 """What a link among others loses in log-odds."""
 
 SEVERAL = 3
@@ -46,12 +52,12 @@ _WORD = re.compile(r"\w+")
 def corrected(probability: Doubles, facts: Facts, others: Others) -> Doubles:
     """Return the probabilities corrected by what other pages of the site say."""
     odds = np.log((probability + 1e-4) / (1 - probability + 1e-4))
-    # `ISBN 978...` is a text of its own, `Page 2 of 7` is not: digits count as one where content is not likely anyway
-    times = np.where(probability >= 0.5, others.texts, others.shapes)
+    # `ISBN 978...` is a text of its own, `Page 2 of 7` is not: digits count as one where content is unlikely anyway
+    times = np.where(probability >= LIKELY, others.texts, others.shapes)
     odds -= np.where(times >= 2, 2.0 + 4.0 * np.minimum(1.0, 2 * times / others.n), np.where(times == 1, 0.5, 0.0))
     pages, _, words, kept = others.at_path.T
     habit = (kept + 1.0) / (words + 3.0)
-    odds += np.where(pages >= 2, np.clip(np.log(habit / (1 - habit)), -3, 3) * 0.5, 0.0)
+    odds += np.where(pages >= 2, np.clip(np.log(habit / (1 - habit)), -3, 3) * HABIT, 0.0)
     odds -= np.where(teasers(probability, facts, others), TEASER, 0.0)
     odds = np.where(named(facts, others), np.maximum(odds, NAMED), odds)
     result: Doubles = 1 / (1 + np.exp(-odds))

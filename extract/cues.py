@@ -78,7 +78,8 @@ def sums(page: Passages, weights: Mapping[str, int], values: Weights) -> Weights
     """
     none = len(values) - 1
     elements = page.elements
-    by_set = _summed([[weights.get(hint, none) for hint in hints] for hints in page.hint_sets], values)
+    known = weights.get
+    by_set = _summed([[known(hint, none) for hint in hints] for hints in page.hint_sets], values[:, : len(HINT_SLOTS)])
     hints = np.array(elements.hints)
     parent = np.maximum(np.array(elements.parent), 0)
     element = np.array(page.element)
@@ -87,17 +88,17 @@ def sums(page: Passages, weights: Mapping[str, int], values: Weights) -> Weights
         above[index] += above[up]
     out = np.zeros((len(page), len(SLOTS)), dtype=np.float32)
     out[:, 0] = by_set[hints[element], 0]
-    out[:, 1] = _summed(page.inner, by_set)[:, 1]
+    out[:, 1] = _summed(page.inner, by_set[:, 1:2])[:, 0]
     near = parent[element]
     out[:, 2] = by_set[hints[near], 2] + by_set[hints[parent[near]], 2]
     out[:, 3] = np.array(above)[element]
     words = list(map(words_of, page.text))
-    summed = _summed([[weights.get(word, none) for word in some] for some in words], values)
-    out[:, 4] = summed[:, 4]
-    phrases = [weights.get(" ".join(some), none) if len(some) <= PHRASE_WORDS else none for some in words]
+    summed = _summed([[known(word, none) for word in some] for some in words], values[:, 4::2])
+    out[:, 4] = summed[:, 0]
+    phrases = [known(" ".join(some), none) if len(some) <= PHRASE_WORDS else none for some in words]
     out[:, 5] = values[phrases, 5]
     under = np.array(headings(page, words))
-    out[:, 6] = np.where(under >= 0, summed[under, 6], 0.0)
+    out[:, 6] = np.where(under >= 0, summed[under, 1], 0.0)
     return out
 
 

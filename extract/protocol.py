@@ -66,9 +66,9 @@ class Page:
             return [0, *accumulate(map(len, self.parts))]
         if len(self._whole) == len(self.body):
             return self.partition.starts
-        first = (np.frombuffer(self.body, np.uint8) & 0xC0) != 0x80  # of each character's bytes
-        before = np.concatenate(([0], np.cumsum(first, dtype=np.int64)))
-        offsets: list[int] = before[self.partition.starts].tolist()
+        not_first = np.flatnonzero(np.frombuffer(self.body, np.int8) < -64)  # of each character's bytes
+        starts = np.array(self.partition.starts)
+        offsets: list[int] = (starts - np.searchsorted(not_first, starts)).tolist()
         return offsets
 
     @cached_property
