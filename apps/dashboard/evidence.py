@@ -9,11 +9,10 @@ import logging
 import os
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from queue import SimpleQueue
 from typing import Any, cast
 
 from apps.site_blocks import SiteBlocks, spread
@@ -29,6 +28,9 @@ MAX_SITES = 8
 
 MOST_PATIENCE_SECONDS = 0.3
 """How long the reading of a site rests for answers before it goes on all the same."""
+
+MAX_WAITING = 8
+"""Sites that wait to be read; those that were asked for before them have to be asked for again."""
 
 RECOUNT_SECONDS = 60.0
 """How long what is known of a site that keeps changing is used before it is worked out again."""
@@ -55,7 +57,7 @@ class Evidence:
         self._known: OrderedDict[Key, _Known] = OrderedDict()
         self._progress: dict[Key, tuple[int, int]] = {}
         self._lock = threading.Condition()
-        self._wanted: SimpleQueue[Key | None] = SimpleQueue()
+        self._wanted: deque[Key] = deque()
         self._closing = False
         self._n_answering = 0
         self._thread = threading.Thread(target=self._work, name="evidence", daemon=True)
@@ -80,7 +82,7 @@ class Evidence:
             old = known is None or (known.stats != stats and time.monotonic() - known.made > RECOUNT_SECONDS)
             if old and stats is not None and key not in self._progress:
                 self._progress[key] = 0, stats.captures if key[1] == BLOCKS else N_EVIDENCE_PAGES
-                self._wanted.put(key)
+                self._want(key)
             self._n_answering -= 1  # who waits for the reading must not hold it up
             while key not in self._known and key in self._progress and time.monotonic() < deadline:
                 self._lock.notify_all()
@@ -88,6 +90,13 @@ class Evidence:
             self._n_answering += 1
             known = self._known.get(key)
             return None if known is None else known.value
+
+    def _want(self, key: Key) -> None:
+        """Put a site in front of the queue: who asked last is still looking."""
+        self._wanted.append(key)
+        if len(self._wanted) > MAX_WAITING:
+            del self._progress[self._wanted.popleft()]
+        self._lock.notify_all()
 
     def counted(self, site: str) -> SiteBlocks | None:
         """Return what is known of a site's blocks without beginning to count them."""
@@ -114,14 +123,15 @@ class Evidence:
 
     def close(self) -> None:
         """End the thread."""
-        self._closing = True
-        self._wanted.put(None)
+        with self._lock:
+            self._closing = True
+            self._lock.notify_all()
         self._thread.join(10)
 
     def _work(self) -> None:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
-        while (key := self._wanted.get()) is not None and not self._closing:
+        while (key := self._next()) is not None:
             value = None
             stats = self._stats_of(key[0])
             try:
@@ -135,6 +145,11 @@ class Evidence:
                     self._keep(key, _Known(value, stats, time.monotonic()))
                 self._progress.pop(key, None)
                 self._lock.notify_all()
+
+    def _next(self) -> Key | None:
+        with self._lock:
+            self._lock.wait_for(lambda: self._wanted or self._closing)
+            return None if self._closing else self._wanted.pop()
 
     def _keep(self, key: Key, known: _Known) -> None:
         self._known[key] = known
