@@ -1,6 +1,6 @@
 """kill -9 at random moments of compaction and collection: every page that was there is there, identical.
 
-    python -m bench.upkeep FILE.warc.gz [--runs 20] [--store URL] [--seed 1]
+    python -m bench.upkeep FILE.warc.gz [--runs 20] [--postgres] [--seed 1]
 
 Before each run the file is imported again, which brings what is missing as packs as they arrive, and the rows of some
 captures are deleted, as a purge that was interrupted would leave them: so both commands have work to do at every site.
@@ -15,11 +15,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.crash import Bodies, digests_of, look
 from bench.cycle import captures_of
+from bench.storage import server
 from blocks.model import Capture
 from store.opening import open_store
 from store.removing import forget
@@ -85,15 +87,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--store", help="an empty store; default: a new SQLite file")
+    parser.add_argument("--postgres", action="store_true", help="on a PostgreSQL of its own; default: an SQLite file")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     rng = random.Random(chosen.seed)
     captures, wanted = captures_of(chosen.file), digests_of(chosen.file)
     failures = n_killed = 0
     took: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        url = chosen.store or f"sqlite:///{folder}/pages.db"
+    with tempfile.TemporaryDirectory() as folder, server() if chosen.postgres else nullcontext() as make:
+        url = make() if make else f"sqlite:///{folder}/pages.db"
         for number in range(-len(COMMANDS), chosen.runs):
             command = COMMANDS[number % len(COMMANDS)]
             seconds = rng.uniform(0.1, took[command]) if number >= 0 else None

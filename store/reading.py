@@ -114,17 +114,39 @@ class Reader:
     def capture(self, connection: Connection, site: int, pack: int, slot: int) -> Capture:
         """Return the capture in a slot with its body, whose digest is checked. DamagedPack when it differs."""
         head = self.head(connection, site, pack)
-        recipe = head.recipes.recipe(slot)
-        packs = (pack, *head.needs)
+        return _composed(head, pack, slot, lambda needed: self.raw(connection, site, needed))
+
+    def remembered(self, site: int, pack: int, slot: int) -> Capture | None:
+        """Return the capture in a slot if all it needs is in memory: the database is not asked. DamagedPack."""
+        head = self._heads.get((site, pack))
+        if head is None:
+            return None
+
+        def fetch(needed: int) -> bytes:
+            raw = self._raws.get((site, needed))
+            if raw is None:
+                raise Gone(f"pack {needed}")
+            return raw
+
         try:
-            body = compose(recipe, _Sources(lambda source: self.raw(connection, site, packs[source])))
-        except (ValueError, IndexError) as error:
-            raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
-        if head.tokens[slot]:
-            body = restore(body, head.tokens[slot])
-        if body_digest(body) != head.digests[slot]:
-            raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
-        return replace(head.captures[slot], body=body)
+            return _composed(head, pack, slot, fetch)
+        except Gone:
+            return None
+
+
+def _composed(head: Head, pack: int, slot: int, fetch: Callable[[int], bytes]) -> Capture:
+    """Return the capture in a slot of a pack; `fetch` gives raw bodies."""
+    recipe = head.recipes.recipe(slot)
+    packs = (pack, *head.needs)
+    try:
+        body = compose(recipe, _Sources(lambda source: fetch(packs[source])))
+    except (ValueError, IndexError) as error:
+        raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
+    if head.tokens[slot]:
+        body = restore(body, head.tokens[slot])
+    if body_digest(body) != head.digests[slot]:
+        raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
+    return replace(head.captures[slot], body=body)
 
 
 class _Sources(dict[int, bytes]):
