@@ -4,8 +4,9 @@
 
 Before each run the file is imported again, which brings what is missing as packs as they arrive, and the rows of some
 captures are deleted, as a purge that was interrupted would leave them: so both commands have work to do at every site.
-`pagemason compact` and `pagemason gc` take turns. A run is killed at a moment of the time that the command took when it
-was not killed; then the store is checked, and all its captures are read and compared with the file's.
+`pagemason compact` and `pagemason gc` take turns until `--runs` of them were killed, each at a moment of the time that
+the command took when it was not killed; then the store is checked, and all its captures are read and compared with
+the file's.
 """
 
 import argparse
@@ -29,6 +30,12 @@ from store.sql import SqlStore
 
 PAGEMASON = "from apps.cli import main; main()"
 COMMANDS = ("compact", "gc")
+
+MOMENTS = (0.3, 0.95)
+"""When a command is killed, as a share of the time it took when it was last not killed: before, it only starts up."""
+
+MOST_RUNS = 3
+"""Runs for each kill that is wanted, at the most: a command may end before its moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +99,23 @@ def main() -> int:
     chosen = parser.parse_args()
     rng = random.Random(chosen.seed)
     captures, wanted = captures_of(chosen.file), digests_of(chosen.file)
-    failures = n_killed = 0
+    failures = n_killed = n_runs = 0
     took: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder, server() if chosen.postgres else nullcontext() as make:
         url = make() if make else f"sqlite:///{folder}/pages.db"
-        for number in range(-len(COMMANDS), chosen.runs):
-            command = COMMANDS[number % len(COMMANDS)]
-            seconds = rng.uniform(0.1, took[command]) if number >= 0 else None
+        while n_killed < chosen.runs and n_runs < MOST_RUNS * chosen.runs:
+            command = COMMANDS[n_runs % len(COMMANDS)]
+            seconds = rng.uniform(*MOMENTS) * took[command] if command in took else None
             outcome, ran = killed(command, url, captures, wanted, seconds, rng)
-            took.setdefault(command, ran)
+            if not outcome.killed:
+                took[command] = ran
             failures += bool(outcome.wrong)
             n_killed += outcome.killed
+            n_runs += 1
             about = "; ".join(outcome.wrong[:3]) or "sound"
             how = f"killed after {ran:5.2f} s" if outcome.killed else f"ended after {ran:6.2f} s"
             print(f"{command:8} {how}  captures {outcome.before:5} before {outcome.found:5} after  {about}", flush=True)
-    print(f"{n_killed} killed, {failures} of {chosen.runs + len(COMMANDS)} runs left something wrong")
+    print(f"{n_killed} killed, {failures} of {n_runs} runs left something wrong")
     return 1 if failures else 0
 
 
