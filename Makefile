@@ -34,6 +34,10 @@ check: $(VENV)/.installed-for-tests
 bench: $(VENV)/.installed-for-tests
 	$(VENV)/bin/python -m bench.importing $(wildcard $(CORPORA)/*.warc.gz)
 	$(if $(CORPORA),PAGEMASON_CORPORA=$(CORPORA) $(VENV)/bin/python -m bench.storage $(ARGS))
+	$(if $(CORPORA),$(VENV)/bin/python -m bench.extraction $(CORPORA)/news.warc.gz $(CORPORA)/news.truth.jsonl --by source)
+	$(if $(CORPORA),$(VENV)/bin/python -m bench.extraction $(CORPORA)/wcxb-dev.warc.gz $(CORPORA)/wcxb-dev.truth.jsonl \
+		--by page_type --folds 5)
+	$(if $(CORPORA),$(VENV)/bin/python -m bench.fields $(CORPORA)/books.warc.gz $(CORPORA)/books.truth.jsonl)
 	$(VENV)/bin/python -m bench.proxy
 
 conformance: $(VENV)/.installed-for-tests

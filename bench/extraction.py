@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import resource
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -37,20 +38,24 @@ class Result:
     memory: int
 
 
-def run(begin: Callable[[], Extract], items: Sequence[Item]) -> Result:
-    """Run an extractor over the pages in a process of its own."""
+def run(begin: Callable[[], Extract], items: Sequence[Item]) -> Result | None:
+    """Run an extractor over the pages in a process of its own; None when it is not installed."""
     context = get_context("fork")
     ours, theirs = context.Pipe()
     process = context.Process(target=_run, args=(begin, items, theirs))
     process.start()
     theirs.close()
-    result: Result = ours.recv()
+    result: Result | None = ours.recv()
     process.join()
     return result
 
 
 def _run(begin: Callable[[], Extract], items: Sequence[Item], out: Connection) -> None:
-    extract = begin()
+    try:
+        extract = begin()
+    except ModuleNotFoundError:
+        out.send(None)
+        return
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     texts, seconds = [], []
     for item in items:
@@ -100,6 +105,18 @@ def _groups_of(truth: dict[str, Any], by: str) -> list[str]:
     return [" ".join(values[: n + 1]) for n in range(len(values))]
 
 
+def _scores(
+    texts: Sequence[str], truths: Sequence[dict[str, Any]], groups: Sequence[Sequence[str]]
+) -> dict[str, float]:
+    """Return the mean F1 over all pages and over each group."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for text, truth, found in zip(texts, truths, groups, strict=True):
+        value = f1_of(text, truth["text"])
+        for group in ("all", *found):
+            scores[group].append(value)
+    return {group: sum(values) / len(values) for group, values in scores.items()}
+
+
 def main() -> None:
     """Measure and print a table."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -112,30 +129,24 @@ def main() -> None:
     else:
         begins |= {"Pagemason alone": alone, "Pagemason with site": with_site(items)}
     begins |= PEERS
-    names = [_groups_of(truth, given.by) for truth in truths]
-    groups = sorted({name for found in names for name in found})
-    print(f"| extractor | words F1 | {''.join(group + ' | ' for group in groups)}x lxml parse | ms a page | MB |")
-    print(f"|---|--:|{'--:|' * len(groups)}--:|--:|--:|")
+    groups = [_groups_of(truth, given.by) for truth in truths]
+    columns = ["all", *sorted({group for found in groups for group in found})]
+    print(f"| extractor | {' | '.join(['words F1', *columns[1:]])} | x lxml parse | ms a page | MB |")
+    print(f"|---|{'--:|' * len(columns)}--:|--:|--:|")
     parse = 0.0
     for name, begin in begins.items():
         if given.only and name not in given.only and name != "lxml parse":
             continue
         result = run(begin, items)
+        if result is None:
+            print(f"{name} is not installed", file=sys.stderr)
+            continue
         seconds = sum(result.seconds)
         parse = parse or seconds
-        scores: dict[str, list[float]] = defaultdict(list)
-        for text, truth, found in zip(result.texts, truths, names, strict=True):
-            value = f1_of(text, truth["text"])
-            for group in ("all", *found):
-                scores[group].append(value)
-        cells = [f"{sum(scores[group]) / len(scores[group]):.3f}" for group in ["all", *groups]]
-        if name == "lxml parse":
-            cells = [""] * len(cells)
-        ms = 1000 * seconds / len(items)
-        print(
-            f"| {name} | {' | '.join(cells)} | {seconds / parse:.1f} | {ms:.1f} | {result.memory / 1e6:.0f} |",
-            flush=True,
-        )
+        scores = _scores(result.texts, truths, groups)
+        cells = ["" if name == "lxml parse" else f"{scores[group]:.3f}" for group in columns]
+        cost = f"{seconds / parse:.1f} | {1000 * seconds / len(items):.1f} | {result.memory / 1e6:.0f}"
+        print(f"| {name} | {' | '.join(cells)} | {cost} |", flush=True)
 
 
 if __name__ == "__main__":
