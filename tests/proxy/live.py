@@ -19,7 +19,7 @@ class Live:
     """A running proxy. `service` is what is inside."""
 
     def __init__(self, confdir: Path, **settings: Any) -> None:
-        values = {"store": "memory:", "confdir": str(confdir), "listen_port": 0, **settings}
+        values = {"store": "memory:", "confdir": str(confdir), "listen_port": 0, "view_seconds": 60.0, **settings}
         self.settings = Settings(**values)
         self.service = Service(self.settings)
         self.port = 0

@@ -245,9 +245,13 @@ async def test_rules_take_effect_without_restart(confdir: Path, origin: Origin, 
     async with Live(confdir, rules=str(rules)) as live:
 
         async def given(*rule: Rule) -> Reply:
+            file = live.service.views.rules_file
+            before = file.rules, file.error
             if rule:
                 await asyncio.to_thread(save_rules, rules, rule)
-            await asyncio.sleep(0.7)
+            async with asyncio.timeout(60):
+                while (file.rules, file.error) == before:
+                    await asyncio.sleep(0.05)
             return await live.get(url)
 
         assert (await live.get(url)).body == article(1)
@@ -271,7 +275,7 @@ async def test_other_pages_of_the_site_count(confdir: Path, origin: Origin, monk
     async with Live(confdir) as live:
         for url in urls:
             await live.get(url)
-        for _ in range(100):
+        for _ in range(600):
             found = await live.get(urls[0], X_Pagemason_View="content", Accept="application/json")
             if b'"site_pages": 5' in found.body:
                 break
@@ -298,7 +302,7 @@ async def test_a_view_that_is_not_made_in_time_is_the_page(confdir: Path, origin
             article(1),
             'full; reason="not rendered in 0.01 seconds"',
         )
-        for _ in range(200):
+        for _ in range(600):
             if len(live.service.views.cache):
                 break
             await asyncio.sleep(0.1)
@@ -312,7 +316,7 @@ async def test_a_process_that_dies_costs_a_view_and_no_page(confdir: Path, origi
             os.kill(pid, signal.SIGKILL)
         second = await live.get(put(origin, "/story/2", 2))
         assert second.status == 200
-        for _ in range(100):
+        for _ in range(600):
             found = await live.get(origin.url("/story/2"))
             if found.headers["X-Pagemason-View"].startswith("content"):
                 break
