@@ -31,6 +31,7 @@ from bench.importing import captures_of, renamed
 from bench.ports import free_port, wait_for
 from bench.proxy import CHECKOUT, origin
 from blocks.model import Capture
+from proxy.caching import Policy, key_of_url
 from store.opening import open_store
 
 CORPORA = ("news", "books", "forum", "blog")
@@ -61,7 +62,7 @@ def copies(paths: Sequence[Path]) -> Iterator[Capture]:
 
 
 def fill(url: str, n_captures: int) -> list[str]:
-    """Make a store have so many captures; return the URLs of some of its pages."""
+    """Make a store have so many captures; return the URLs of some of its pages, such as clients ask for."""
     with closing(open_store(url)) as store:
         have = store.stats().captures
         if have < n_captures:
@@ -69,7 +70,7 @@ def fill(url: str, n_captures: int) -> list[str]:
             while batch := list(itertools.islice(wanted, BATCH)):
                 store.keep(batch)
         found = {record.capture.url for record in store.captures() if not record.capture.private}
-    urls = sorted(url for url in found if url.isascii() and " " not in url)
+    urls = sorted(url for url in found if url.isascii() and " " not in url and key_of_url(url, Policy()) == url)
     return random.Random(1).sample(urls, min(N_URLS, len(urls)))
 
 
@@ -139,6 +140,7 @@ def measure(store: str, urls: Sequence[str], seconds: float, rounds: int, work: 
                 arguments = (proxy, urls[:200], new, seconds, 2 * number + (name == VISITED), theirs)
                 client = context.Process(target=traffic, args=arguments)
                 client.start()
+                theirs.close()
                 if name == VISITED:
                     add(found["dashboard"], visit(dashboard, urls, seconds, number))
                 add(found[name], ours.recv())

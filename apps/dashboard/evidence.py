@@ -131,6 +131,7 @@ class Evidence:
     def _work(self) -> None:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        extractor()  # reads the model before somebody waits for it
         while (key := self._next()) is not None:
             value = None
             stats = self._stats_of(key[0])
