@@ -166,8 +166,12 @@ async def test_no_transform_is_obeyed(confdir: Path, origin: Origin) -> None:
 
 async def test_doubt_gives_the_full_page_and_says_why(confdir: Path, origin: Origin) -> None:
     origin.pages["/"] = Page(b"<title>t</title><img src=x.png>", HTML)
-    origin.pages["/login"] = Page(b"<h1>Members</h1><p>Log in to read on, please, dear reader of this page, or "
-                                  b"register here<form><input name=u><input type=password></form>", HTML)  # fmt: skip
+    asked = (
+        b"<p>The letters of the society are for its members, who pay for their printing. Log in to read on, or write "
+    )
+    asked += b"to the secretary, who answers within a week and is glad of every new face among us.</p>" * 2
+    form = b"<form><input name=u><input type=password></form>"
+    origin.pages["/login"] = Page(b"<title>Letters</title><h1>Members</h1>" + asked + form, HTML)
     async with Live(confdir, view="content", min_confidence=0.0) as live:
         empty = await live.get(origin.url("/"))
         assert (empty.body, empty.headers["ETag"]) == (origin.pages["/"].body, '"one"')
