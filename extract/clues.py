@@ -27,6 +27,8 @@ _THINGS = frozenset({"Product", "ProductGroup", "Service", "Article", "WebPage",
 MAX_CLUE_CHARS = 200_000
 MAX_PASSAGE_CHARS = 1000
 HEAD_WORDS, TAIL_WORDS = 12, 8
+HEAD_CHARS, TAIL_CHARS = 200, 150
+"""Where these words are looked for."""
 
 
 def _plain(text: str) -> str:
@@ -49,7 +51,7 @@ def clues(page: Passages, structured: Structured, meta: Meta) -> tuple[Floats, F
     known = set().union(*(text.split() for text in (described, texts, names, thing)))
     rows: list[tuple[int, int, int, int]] = []
     for text in page.text:
-        words = _WORD.findall(text[:MAX_PASSAGE_CHARS].lower())
+        words = _ends(text)
         if not words or (words[0] not in known and words[-1] not in known):
             rows.append((0, 0, 0, 0))
         elif len(words) < 3:
@@ -65,6 +67,14 @@ def clues(page: Passages, structured: Structured, meta: Meta) -> tuple[Floats, F
                 )
             )
     return np.array(rows, dtype=np.float32), np.array(of_page, dtype=np.float32)
+
+
+def _ends(text: str) -> list[str]:
+    """Return the words of a short text, the first and the last words of a long one."""
+    if len(text) <= HEAD_CHARS + TAIL_CHARS:
+        return _WORD.findall(text.lower())
+    text = text[:MAX_PASSAGE_CHARS]
+    return _WORD.findall(text[:HEAD_CHARS].lower())[:-1] + _WORD.findall(text[-TAIL_CHARS:].lower())[1:]
 
 
 def page_tokens(page: Passages, url: str, structured: Structured, meta: Meta) -> set[str]:

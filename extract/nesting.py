@@ -23,7 +23,7 @@ SILENT = frozenset(["head", "template"])
 IN_HEAD = frozenset(["base", "basefont", "bgsound", "link", "meta", "noscript", "template", "html", "head"])
 """Elements that leave an open head open."""
 
-CELLS = ("table", "td", "th", "caption", "button", "object", "template")
+CELLS = _names("table td th caption button object template")
 """Elements out of which a missing end tag does not reach."""
 
 P_ENDERS = _names(
@@ -53,7 +53,7 @@ LEAVES_DRAWING = frozenset({*P_ENDERS, "body", "br", "p", "li", "dd", "dt", "tab
 
 TABLE_PARTS = frozenset(["table", "tr", "td", "th", "thead", "tbody", "tfoot", "caption"])
 
-TABLES = ("table", "template")
+TABLES = _names("table template")
 
 UNSEEN = VOID | _names("path g circle rect use defs symbol polygon lineargradient stop clippath")
 """Elements that change nothing where no text is seen."""

@@ -32,7 +32,7 @@ from extract.tokens import TOKEN
 MAX_INNER_HINTS = 5
 """Inline elements of a passage that are read for hints."""
 
-_BOLD = ("b", "strong")
+_BOLD = frozenset({"b", "strong"})
 
 
 class _Reader:
@@ -264,10 +264,12 @@ def _read_hints(reader: _Reader) -> None:
     elements.flags, elements.path, elements.hints = [0] * n, [0] * n, [0] * n
     flags, path, index = elements.flags, elements.path, elements.hints
     first, last, parents = elements.first, elements.last, elements.parent
+    names, attributes, known = elements.name, elements.attributes, hints.written
     for element in range(1, n):
         if last[element] > first[element]:
             parent = parents[element]
-            index[element], own, step = hints.read(elements.name[element], elements.attributes[element])
+            written = names[element], attributes[element]
+            index[element], own, step = known.get(written) or hints.read(*written)
             flags[element] = flags[parent] | own
             path[element] = crc32(step, path[parent])
     for inner in reader.inners:
