@@ -3,9 +3,9 @@
 Every function takes captures and returns bytes. Definitions: `gzip` and `zstd19` compress each body by itself
 (levels 6 and 19). `dictionary` is a SQLite file of rows (url, time, body) with an index on (url, time), bodies at
 zstd -19 with one dictionary of 112 KiB a site, trained on its first 200 pages, where that pays for itself; its size
-is that of the file after VACUUM. `whole_pages` sorts a site's pages by URL and time, joins them until a pack has so
-many raw bytes, and compresses the pack at zstd -22, as our store does, with long matching and the site's first pack
-as raw dictionary; there is no index.
+is that of the file after VACUUM. `whole_pages` sorts a site's pages by URL and time, joins as many as make a
+pack of at most so many raw bytes, and compresses the pack at zstd -22, as our store does, with long matching and the
+site's first pack as raw dictionary; there is no index.
 """
 
 import sqlite3
@@ -120,13 +120,14 @@ def whole_pages(captures: Sequence[Capture], pack_bytes: int) -> int:
 
 
 def _packs(pages: list[Capture], pack_bytes: int) -> Iterable[bytes]:
+    """Yield pages joined, never above `pack_bytes` but for a page that is larger itself."""
     pack: list[bytes] = []
     size = 0
     for page in pages:
-        pack.append(page.body)
-        size += len(page.body)
-        if size >= pack_bytes:
+        if pack and size + len(page.body) > pack_bytes:
             yield b"".join(pack)
             pack, size = [], 0
+        pack.append(page.body)
+        size += len(page.body)
     if pack:
         yield b"".join(pack)
