@@ -24,6 +24,7 @@ TABLES: dict[str, Callable[[Board, Request, bool], Table]] = {
     "/overview/lost": overview.lost_table,
     "/overview/requests": overview.requests_table,
     "/overview/sites": overview.top_table,
+    "/overview/savings": overview.savings_table,
     "/overview/samples": overview.samples_table,
     "/sites": sites.sites_table,
     "/site/pages": sites.pages_table,

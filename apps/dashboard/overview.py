@@ -74,21 +74,7 @@ def requests_table(board: Board, request: Request, whole: bool) -> Table:
 
 def top_table(board: Board, request: Request, whole: bool) -> Table:
     """The sites with the most bytes, and what is saved of them before compression."""
-    sites = [row for row in board.live.stats().by_site if row.site != SHARED]
-    sites.sort(key=lambda row: -row.bytes.original)
-    most = max([row.bytes.original for row in sites], default=0) or 1
-    rows = [
-        {
-            "site": row.site,
-            "link": link("/site", site=row.site or "-"),
-            "captures": row.captures,
-            "original": row.bytes.original,
-            "ondisk": row.bytes.ondisk,
-            "saved": 1 - row.bytes.ondisk / row.bytes.original if row.bytes.original else None,
-            "bar": row.bytes.original / most,
-        }
-        for row in (sites if whole else sites[:N_TOP])
-    ]
+    rows = _site_rows(board, "original")
     columns = (
         Column("site", "Site", "url"),
         Column("original", "Original", "bytes"),
@@ -96,7 +82,41 @@ def top_table(board: Board, request: Request, whole: bool) -> Table:
         Column("saved", "Saved", "share"),
         Column("bar", "", "bar"),
     )
-    return Table("Sites with the most bytes", columns, rows, "/overview/sites", links={"site": "link"})
+    shown = rows if whole else rows[:N_TOP]
+    return Table("Sites with the most bytes", columns, shown, "/overview/sites", links={"site": "link"})
+
+
+def savings_table(board: Board, request: Request, whole: bool) -> Table:
+    """The sites that save most bytes."""
+    rows = _site_rows(board, "saved_bytes")
+    columns = (
+        Column("site", "Site", "url"),
+        Column("saved_bytes", "Bytes saved", "bytes"),
+        Column("saved", "Saved", "share"),
+        Column("bar", "", "bar"),
+    )
+    shown = rows if whole else rows[:N_TOP]
+    return Table("Sites that save most", columns, shown, "/overview/savings", links={"site": "link"})
+
+
+def _site_rows(board: Board, key: str) -> list[dict[str, Any]]:
+    """Return a row for each site, those with the most of `key` first, which the bar shows."""
+    rows: list[dict[str, Any]] = [
+        {
+            "site": row.site,
+            "link": link("/site", site=row.site or "-"),
+            "captures": row.captures,
+            "original": row.bytes.original,
+            "ondisk": row.bytes.ondisk,
+            "saved_bytes": row.bytes.original - row.bytes.ondisk,
+            "saved": 1 - row.bytes.ondisk / row.bytes.original if row.bytes.original else None,
+        }
+        for row in board.live.stats().by_site
+        if row.site != SHARED
+    ]
+    rows.sort(key=lambda row: -row[key])
+    most = max(1, rows[0][key]) if rows else 1
+    return [{**row, "bar": max(0.0, row[key] / most)} for row in rows]
 
 
 def samples_table(board: Board, request: Request, whole: bool) -> Table:
@@ -190,6 +210,7 @@ def overview(board: Board, request: Request) -> Response:
             ("lost", lost_table),
             ("requests", requests_table),
             ("top", top_table),
+            ("savings", savings_table),
         )
     }
     return board.show(
