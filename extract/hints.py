@@ -18,7 +18,7 @@ TAG_BITS = {
 }
 
 _HINT = re.compile(
-    r"""(?:^|\s)(class|id|role|itemprop|itemtype|hidden|aria-hidden|style)(?=[\s=/>]|$)"""
+    r"""\s(class|id|role|itemprop|itemtype|hidden|aria-hidden|style)(?=[\s=/>]|$)"""
     r"""(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'>]+)))?""",
     re.IGNORECASE,
 )
@@ -52,17 +52,24 @@ class Hints:
         return known
 
 
+@lru_cache(maxsize=1 << 12)
+def _parts(name: str) -> tuple[str, ...]:
+    """Return the words of a class or an id: `navBar-left2` has `nav`, `bar` and `left`."""
+    return tuple([part.lower() for part in _NAME_PART.findall(name) if len(part) > 2])
+
+
 @lru_cache(maxsize=1 << 14)
 def _hints(name: str, attributes: str) -> tuple[int, tuple[str, ...], bytes]:
     """Return what an element's name, classes, id and role say: its flags, its hints, and its step in a path."""
     flags, classes = TAG_BITS.get(name, 0), ""
     hints = ["<" + name]
-    for kind, *values in _HINT.findall(attributes):
-        kind, value = kind.lower(), "".join(values)
-        if kind == "class" or kind == "id":
-            if kind == "class":
-                classes = _DIGITS.sub("", value)
-            hints += [part.lower() for part in _NAME_PART.findall(value) if len(part) > 2]
+    for kind, double, single, bare in _HINT.findall(attributes):
+        kind, value = kind.lower(), double or single or bare
+        if kind == "class":
+            classes = _DIGITS.sub("", value)
+            hints += _parts(value)
+        elif kind == "id":
+            hints += _parts(value)
         elif kind in ("role", "itemprop", "itemtype"):
             hints.append(f"{kind}={value.rsplit('/', 1)[-1].lower()[:20]}")
         elif kind == "hidden" or (kind == "aria-hidden" and value == "true"):
