@@ -2,7 +2,7 @@
 
     python -m bench.cycle [FILE.warc.gz...] [--no-postgres]
 
-Import, compact, import again (nothing is new), keep every page once more as a later capture, purge half of the sites,
+Import, compact, import again (nothing is new), keep every page once more as a later capture, purge every second site,
 collect, compact again, evict to half of the bytes above an empty store's. Without files: the corpora that bench.storage
 measures. A row a step: captures, bytes and seconds; the exit code is 1 when a page was lost, changed or left over.
 """
@@ -62,7 +62,7 @@ def cycle(store: Store, captures: Sequence[Capture]) -> Iterator[Step]:
     public = [capture for capture in captures if not capture.private]
     later = [replace(c, time=c.time + LATER, record_id="") for c in public]
     sites = sorted({site_of(c.url) for c in captures})
-    gone = set(sites[::2])
+    gone = set(sites[1::2])
 
     def purge() -> None:
         for origin in sorted({urlsplit(c.url)[:2] for c in captures if site_of(c.url) in gone}):

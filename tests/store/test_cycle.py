@@ -12,10 +12,8 @@ def written() -> list[Capture]:
     """Return pages of several sites: templates, pages twice, tokens, other types, private ones, one that is empty."""
     pages = [c for i in range(4) for c in site_pages(15, f"site{i}.test", words=80)]
     rng = random.Random(5)
-    tokens = [
-        page(f"http://board.test/{i}", b"<p>topic<a href='/?sid=%s'>%d</a>" % (_sid(i), i) * 9) for i in range(40)
-    ]
-    own = [page(f"http://own.test/{i}", b"<p>" + rng.randbytes(6000).hex().encode(), 10**15 + i) for i in range(20)]
+    tokens = [page(f"http://talk.test/{i}", b"<p>topic<a href='/?sid=%s'>%d</a>" % (_sid(i), i) * 9) for i in range(40)]
+    own = [page(f"http://large.test/{i}", b"<p>" + rng.randbytes(6000).hex().encode(), 10**15 + i) for i in range(20)]
     others = [
         page("http://site1.test/a.css", b"body{}" * 500, headers=((b"content-type", b"text/css"),)),
         page("http://site2.test/private", b"<p>mine", private=True),
