@@ -99,7 +99,8 @@ async def serve(names: Sequence[str]) -> None:
 
 @dataclass
 class Traffic:
-    """Clients that ask for all pages once, through all proxies in turn, and half of the time for one they had before.
+    """Clients that ask for all pages once, through all proxies in turn, and half of the time for one they had before,
+    through the same proxy: another would fetch it again while it is on its way to the store.
 
     `ports` may be changed while they are at work. `hits` are the seconds that hits took; `again` is how often a
     proxy did not answer and another one was asked.
@@ -128,15 +129,15 @@ class Traffic:
     def _client(self, number: int) -> None:
         rng = random.Random(number)
         connections: dict[int, http.client.HTTPConnection] = {}
-        had: list[Page] = []
+        had: list[tuple[Page, int]] = []
         while True:
             with self._lock:
                 if not self._left:
                     break
                 page = self.pages[self._left.pop()]
-            self._ask(connections, page, rng)
-            had.append(page)
-            self._ask(connections, rng.choice(had[-50:]), rng)
+            had.append((page, self._ask(connections, page, rng)))
+            page, port = rng.choice(had[-50:])
+            self._ask(connections, page, rng, port)
             with self._lock:
                 self.n_done += 1
         for connection in connections.values():
@@ -151,9 +152,12 @@ class Traffic:
         for connection in connections.values():
             connection.close()
 
-    def _ask(self, connections: dict[int, http.client.HTTPConnection], page: Page, rng: random.Random) -> None:
+    def _ask(
+        self, connections: dict[int, http.client.HTTPConnection], page: Page, rng: random.Random, first: int = 0
+    ) -> int:
+        """Ask for a page, through the proxy at port `first` if there is one; return the port that answered."""
         for _ in range(TRIES):
-            port = rng.choice(self.ports)
+            port = first if first in self.ports else rng.choice(self.ports)
             if port not in connections:
                 connections[port] = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             connection, name = connections[port], f"{page.host}:{self.origin_port}"
@@ -172,8 +176,9 @@ class Traffic:
                 self.hits.append(taken)
             if digest_of(body) != page.digest:
                 self.wrong.append(f"{name}{page.path}: status {response.status}, {len(body)} bytes")
-            return
+            return port
         self.wrong.append(f"{page.host}{page.path}: no proxy answers")
+        return 0
 
 
 if __name__ == "__main__":

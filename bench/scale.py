@@ -7,12 +7,13 @@ Clients ask for every record of the corpora once, through all proxies in turn, a
 one proxy, one is killed with signal 9 when half is done. What it had accepted and not committed (`not kept at first`)
 is asked for again at the end. Then the store is compacted, checked, and every page in it compared with the origin's.
 
-A page that is asked of a second proxy before the first has committed it is `captured twice`: there are as many captures
-as fetches. `captures/s` is from the first request until all is committed. The latencies of hits are the client's:
-`busy` while pages are captured on all cores, `quiet` afterwards, one request at a time. Bytes on disk are those of our
-tables with indexes, before the last compaction and after it, tables written anew. CPU is in milliseconds a capture:
-proxies with their writers, upkeep, Postgres. `refused` counts what Postgres refused or broke off, by reason. It fails
-when a page is missing or wrong, when `check` finds something, or when the bytes are not within 2 % of the first run's.
+A page that is asked of a second proxy before the first has committed it is `captured twice`, as it was fetched twice;
+that is avoided here but for the killed proxy's pages, so that all runs keep the same. `captures/s` is from the first
+request until all is committed. The latencies of hits are the client's: `busy` while pages are captured on all cores,
+`quiet` afterwards, from any proxy, one request at a time. Bytes on disk are those of our tables with indexes, before
+the last compaction and after it, tables written anew. CPU is in milliseconds a capture: proxies with their writers,
+upkeep, Postgres. `refused` counts what Postgres refused or broke off, by reason. It fails when a page is missing or
+wrong, when `check` finds something, or when the bytes are not within 2 % of the first run's.
 """
 
 import argparse
