@@ -157,7 +157,7 @@ def measure(job: str, names: list[str], n_files: int, work: Path) -> tuple[list[
         "files": n_files + len(BAD),
         "records": n_records,
         "bytes": sum(path.stat().st_size for path in source.iterdir()),
-        "pages": captures.get("pages", captures.get("files", 0)),
+        "pages": captures.get("pages", n_records),
         "bad files named": sorted(BAD & named),
     }
     return rows, about
