@@ -83,6 +83,7 @@ def running(store: str, work: Path) -> Iterator[tuple[int, int]]:
     process = subprocess.Popen([*command, *ports], cwd=CHECKOUT, stdout=subprocess.DEVNULL)
     try:
         wait_for(proxy, process)
+        ask(dashboard, "/-/healthy")  # which waits until its process has started
         yield proxy, dashboard
     finally:
         process.terminate()

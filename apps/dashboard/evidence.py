@@ -32,6 +32,9 @@ MOST_PATIENCE_SECONDS = 0.3
 MAX_WAITING = 8
 """Sites that wait to be read; those that were asked for before them have to be asked for again."""
 
+QUIET_SECONDS = 3.0
+"""After the start, until the model is read."""
+
 RECOUNT_SECONDS = 60.0
 """How long what is known of a site that keeps changing is used before it is worked out again."""
 
@@ -131,7 +134,10 @@ class Evidence:
     def _work(self) -> None:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
-        extractor()  # reads the model before somebody waits for it
+        with self._lock:  # the first answers come before it
+            self._lock.wait_for(lambda: self._wanted or self._closing, QUIET_SECONDS)
+        if not self._closing:
+            extractor()  # reads the model before somebody waits for it
         while (key := self._next()) is not None:
             value = None
             stats = self._stats_of(key[0])

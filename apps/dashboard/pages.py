@@ -12,7 +12,7 @@ from apps.dashboard.board import Board, link, number_of, shown, text_of
 from apps.dashboard.content import PageContent
 from apps.dashboard.drawing import KINDS, drawn, drawn_view
 from apps.dashboard.rules import decision_about
-from apps.dashboard.sites import WAIT_SECONDS
+from apps.dashboard.sites import wait_for
 from apps.dashboard.tables import Column, Table, paged
 from apps.site_blocks import Known, Placed, SiteBlocks, blocks_of, excerpt
 from blocks.encoding import encoding_of
@@ -57,13 +57,14 @@ class Seen:
         return [self.kind(number) for number in range(len(self.blocks))] if self.found else []
 
 
-def look(board: Board, request: Request, wait_seconds: float = WAIT_SECONDS) -> Seen:
+def look(board: Board, request: Request, wait_seconds: float | None = None) -> Seen:
     """Return the page that a request asks for."""
     url = text_of(request, "url")
     records, at = board.capture_of(url, text_of(request, "capture"))
     capture = board.store.read(records[at])
     blocks = blocks_of(capture)
     site = board.site_of(url)
+    wait_seconds = wait_for(board.site_stats(site)) if wait_seconds is None else wait_seconds
     found = board.evidence.blocks(site, wait_seconds)
     known = [found.of(block.data) if found else None for block in blocks]
     return Seen(records, at, capture, blocks, site, found, known, board.judge.content_of(capture, site))
@@ -141,7 +142,7 @@ def _headers(capture: Capture, request: Request) -> Table:
 
 def blocks_table(board: Board, request: Request, whole: bool) -> Table:
     """The blocks of a capture."""
-    return _blocks(look(board, request, 60.0 if whole else WAIT_SECONDS), request, whole)
+    return _blocks(look(board, request, 60.0 if whole else None), request, whole)
 
 
 def _blocks(seen: Seen, request: Request, whole: bool) -> Table:

@@ -89,6 +89,8 @@ def serve(settings: Settings, store: Store, proxy: Proxy | None, sockets: Socket
     server = _Server(config)
     hold(server)
     live.start()
+    for name in board.templates.list_templates():
+        board.templates.get_template(name)  # compiled before somebody waits for it
     try:
         asyncio.run(server.serve(list(sockets)))
     finally:

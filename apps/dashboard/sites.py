@@ -24,10 +24,13 @@ from apps.dashboard.live import figures
 from apps.dashboard.rules import METHOD_NAMES, rule_for
 from apps.dashboard.tables import Column, Row, Table, json_answer, paged
 from apps.site_blocks import Known, SiteBlocks, excerpt
-from store.base import StoreError
+from store.base import SiteStats, StoreError
 from store.totals import SHARED
 
 WAIT_SECONDS = 0.1
+SOON_COUNTED = 15
+"""A site of more captures is not counted within WAIT_SECONDS: nobody waits for it."""
+
 N_SHARED = 25
 
 _SITE_COLUMNS = (
@@ -41,6 +44,11 @@ _SITE_COLUMNS = (
     Column("ratio", "Ratio", "number", sortable=True),
     Column("template", "Template", "share", sortable=True),
 )
+
+
+def wait_for(stats: SiteStats | None) -> float:
+    """Return for how many seconds a page waits until its site is counted."""
+    return WAIT_SECONDS if stats is not None and stats.captures <= SOON_COUNTED else 0.0
 
 
 def site_named(request: Request) -> str:
@@ -209,7 +217,7 @@ def site(board: Board, request: Request) -> Response:
     stats = board.site_stats(name)
     if stats is None:
         raise NotThere(f"nothing of {readable(name) or 'a site without a name'} is kept")
-    found = board.evidence.blocks(name, WAIT_SECONDS)
+    found = board.evidence.blocks(name, wait_for(stats))
     frequency = frequency_table(board, request, False)
     return board.show(
         request,
