@@ -47,7 +47,7 @@ def compare(data: Sequence[DataSet], context: Context) -> Report:
     summary = [
         "Every extractor over the same pages. b-scores are those of all blocks together; words F compares the distinct "
         "words of the extracted text with those of the truth, mean of the pages; empty is the share of pages without "
-        "any text extracted; pages a second from the bytes to the verdicts, cutting and learning included.",
+        "any text extracted; pages a second of CPU from the bytes to the verdicts, cutting and learning included.",
         *notes,
     ]
     settings: dict[str, Cell] = {"experiment": "compare"}

@@ -37,7 +37,7 @@ def times(samples: Sequence[Sample], context: Context) -> Section:
     ]
     per_page = [seconds / size * 1000 for size, seconds in seven["CE"]]
     text = (
-        f"Class: {samples[0].group}. Time from the bytes to the verdicts, cutting and learning included, one process. "
+        f"Class: {samples[0].group}. CPU time from the bytes to the verdicts, cutting and learning included. "
         f"CE answers from counts: {', '.join(f'{value:.1f}' for value in per_page)} ms a page at "
         f"{', '.join(map(str, sizes))} pages, so its time is linear in the pages; Algorithm 1 as printed compares "
         "every block with every other one.",

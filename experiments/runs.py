@@ -41,7 +41,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Run:
-    """A method over one class: counts of each sample in order, and the seconds from the bytes on."""
+    """A method over one class: counts of each sample in order, and the CPU seconds from the bytes on."""
 
     method: str
     counts: tuple[Counts, ...]
@@ -64,7 +64,7 @@ def run(
     """Return what a method makes of samples of one class; it learns from `learn_from`, by default from all of them."""
     method = extractor(name, **parameters)
     labels = [sample.labels for sample in samples]
-    seconds = -time.perf_counter()
+    seconds = -time.process_time()
     pages = [sample.fresh() for sample in samples]
     evidence = method.prepare(pages if learn_from is None else (sample.fresh() for sample in learn_from))
     counts, texts = [], []
@@ -73,19 +73,19 @@ def run(
         counts.append(block_counts(extraction.flags, wanted))
         if keep_texts:
             texts.append(extraction.text)
-    seconds += time.perf_counter()
+    seconds += time.process_time()
     return Run(name, tuple(counts), seconds, tuple(texts))
 
 
 def seconds_of(name: str, samples: Iterable[Sample], **parameters: Any) -> float:
-    """Return the seconds a method takes over a class of pages, from the bytes to the verdicts."""
+    """Return the CPU seconds a method takes over a class of pages, from the bytes to the verdicts."""
     method = extractor(name, **parameters)
-    start = time.perf_counter()
+    start = time.process_time()
     pages = [sample.fresh() for sample in samples]
     evidence = method.prepare(pages)
     for page in pages:
         method.extract(page, evidence)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def extractions(name: str, pages: Sequence[Page], **parameters: Any) -> list[Extraction]:
