@@ -1,5 +1,6 @@
-"""Which site a URL belongs to: its host without `www.` and port, unless the settings map it."""
+"""Which site a URL belongs to: its host without `www.` and port, or what the settings say. How a URL may be spelled."""
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -22,3 +23,37 @@ def site_of(url: str, mapping: Mapping[str, str] | None = None) -> str:
     """
     site = host_of(url).removeprefix("www.")
     return mapping.get(site, site) if mapping else site
+
+
+_AUTHORITY = re.compile(r"(http|https)(://[^/?#]*?)(:[0-9]*)?(?=[/?#]|\Z)", re.IGNORECASE)
+_PORTS = {"http": ":80", "https": ":443"}
+
+
+def spellings(url: str) -> tuple[str, ...]:
+    """Return a URL and, second, what it is with its scheme's default port left out or written: the same one (RFC 9110,
+    section 4.2.3). Archives write it, clients leave it out. Nothing else is compared.
+
+    >>> spellings("http://a.test:80/x")
+    ('http://a.test:80/x', 'http://a.test/x')
+    >>> spellings("https://a.test/x")
+    ('https://a.test/x', 'https://a.test:443/x')
+    >>> spellings("http://a.test:8080/x")
+    ('http://a.test:8080/x',)
+    """
+    match = _AUTHORITY.match(url)
+    if match is None:
+        return (url,)
+    scheme, host, port = match.groups()
+    default, rest = _PORTS[scheme.lower()], url[match.end() :]
+    if port is None and host != "://":
+        return url, f"{scheme}{host}{default}{rest}"
+    return (url, f"{scheme}{host}{rest}") if port == default else (url,)
+
+
+def without_default_port(url: str) -> str:
+    """Return a URL as clients spell it.
+
+    >>> without_default_port("https://a.test:443")
+    'https://a.test'
+    """
+    return min(spellings(url), key=len)

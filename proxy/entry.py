@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from blocks.model import Capture, Headers
+from blocks.site import without_default_port
 from proxy.caching.entry import remember
 from proxy.caching.model import Policy, Response, Stored
 from proxy.coding import Decoded, codings, content_encoding
@@ -42,7 +43,7 @@ class Entry:
     @property
     def key(self) -> str:
         """The cache key: the URL unless the capture has another."""
-        return self.capture.key or self.capture.url
+        return self.capture.key or without_default_port(self.capture.url)
 
     @property
     def original(self) -> str:

@@ -178,7 +178,8 @@ class Store(Protocol):
         ...
 
     def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
-        """Return the captures whose URL or key is `url`, newest first, received at or before `before` if given."""
+        """Return the captures whose URL or key is `url`, newest first, received at or before `before` if given. A
+        default port that is written counts as left out."""
         ...
 
     def read(self, record: Record) -> Capture:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Row, Table, bindparam, select
 
 from blocks.model import Capture
+from blocks.site import spellings
 from store.base import DamagedPage, Freshening, NoSuchCapture, Record, StoreUnavailable
 from store.database import Database
 from store.freshenings import freshenings
@@ -61,13 +62,18 @@ class Finder:
 
     def _find(self, connection: Connection, url: str, after: int, before: int | None, limit: int) -> list[Record]:
         last = (1 << 63) - 1 if before is None else before
+        names = set(spellings(url))
+        numbers = sorted(map(number_of, names))
         records: list[Record] = []
         for name in self.sites_of(url):
-            site, _ = site_id(connection, name)
-            wanted = {"site": site, "url": number_of(url), "after": after // 1000, "before": last // 1000}
-            rows = connection.execute(_NEWEST, {**wanted, "limit": limit + 1}).all()
-            records += self.records(connection, rows)
-        return [r for r in records if url in (r.capture.url, r.capture.key) and after <= r.capture.time <= last]
+            wanted = {"site": site_id(connection, name)[0], "after": after // 1000, "before": last // 1000}
+            rows = [
+                row
+                for number in numbers
+                for row in connection.execute(_NEWEST, {**wanted, "url": number, "limit": limit + 1})
+            ]
+            records += self.records(connection, list({(row.site, row.id): row for row in rows}.values()))
+        return [r for r in records if names & {r.capture.url, r.capture.key} and after <= r.capture.time <= last]
 
     def moments(self, captures: Sequence[Capture]) -> set[tuple[int, int]]:
         """Return (the URL's number, milliseconds) of the kept captures that may be of these URLs and moments."""

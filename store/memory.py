@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from blocks.fingerprints import Fingerprints, meeting
 from blocks.model import Block, Capture, body_digest
-from blocks.site import site_of
+from blocks.site import site_of, without_default_port
 from store.base import (
     Alike,
     Budget,
@@ -62,7 +62,7 @@ class MemoryStore:
         if not capture.private:
             pieces = [self._shared(site, piece) for piece in pieces]
         self._kept[record.id] = _Kept(record, site, pieces)
-        for name in {capture.url, capture.key or capture.url}:
+        for name in _names(capture):
             self._by_url[name].append(record.id)
         return record.id
 
@@ -78,10 +78,11 @@ class MemoryStore:
         return [self._is_known(capture) for capture in captures]
 
     def _is_known(self, capture: Capture) -> bool:
-        return is_known(capture, (self._kept[i].record for i in self._by_url.get(capture.url, ())))
+        ids = self._by_url.get(without_default_port(capture.url), ())
+        return is_known(capture, (self._kept[i].record for i in ids))
 
     def find(self, url: str, *, before: int | None = None, limit: int = 64) -> list[Record]:
-        records = [self._kept[i].record for i in self._by_url.get(url, ())]
+        records = [self._kept[i].record for i in self._by_url.get(without_default_port(url), ())]
         if before is not None:
             records = [record for record in records if record.capture.time <= before]
         return sorted(records, key=lambda r: (r.capture.time, r.id), reverse=True)[:limit]
@@ -109,7 +110,7 @@ class MemoryStore:
         return int(meeting(prose_of(self.read(record)), fingerprints).sum())
 
     def freshen(self, url: str, time: int, digest: bytes, freshening: Freshening) -> int:
-        ids = [i for i in self._by_url.get(url, ()) if self._is(i, time, digest)]
+        ids = [i for i in self._by_url.get(without_default_port(url), ()) if self._is(i, time, digest)]
         for number in ids:
             kept = self._kept[number]
             kept.record = replace(kept.record, freshening=freshening)
@@ -139,7 +140,7 @@ class MemoryStore:
         for record in gone:
             del self._kept[record.id]
             self._uses.pop(record.capture.url, None)
-            for name in {record.capture.url, record.capture.key or record.capture.url}:
+            for name in _names(record.capture):
                 self._by_url[name].remove(record.id)
         self._rebuild()
 
@@ -226,3 +227,8 @@ def _site_stats(site: str, kept: list[_Kept]) -> SiteStats:
     return SiteStats(
         site, len(kept), pages, len(blocks), Bytes(original, sum(exact.values()), block_bytes, block_bytes)
     )
+
+
+def _names(capture: Capture) -> set[str]:
+    """Return what a capture is found by."""
+    return {without_default_port(name) for name in (capture.url, capture.key or capture.url)}

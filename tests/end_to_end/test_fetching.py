@@ -2,12 +2,15 @@
 
 import gzip
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import brotli
 import pytest
 import zstandard
 
+from blocks.model import Capture
+from store.opening import open_store
 from tests.end_to_end.program import Program, ask, run_to_end
 from tests.origin import Origin, Page
 
@@ -173,3 +176,15 @@ def test_a_mitmproxy_option_that_is_not_valid_is_a_sentence(tmp_path: Path) -> N
     ended = run_to_end(store, "--listen-port=0", "--dashboard-port=0", "--set=proxyauth=nothing")
     assert ended.returncode == 1
     assert ended.stderr == "pagemason: mitmproxy: Invalid proxyauth specification.\n"
+
+
+def test_a_page_is_found_however_an_archive_spells_its_port(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    headers = ((b"Content-Type", b"text/html"),)
+    with closing(open_store(url, create=True)) as store:
+        store.keep([Capture("http://a.test:80/x", 1_700_000_000_000_000, 200, headers, b"<p>archived", reason=b"OK")])
+    with Program(tmp_path, "--mode=offline") as program:
+        for _ in range(2):
+            reply = program.get("http://a.test/x")
+            assert (reply.status, reply.body, reply.is_hit) == (200, b"<p>archived", True)
+        assert program.get("http://a.test:81/x").status == 504

@@ -81,6 +81,22 @@ def test_a_capture_is_found_by_its_key_too(store: Store) -> None:
     assert len(list(store.captures())) == 1
 
 
+def test_a_default_port_may_be_written(store: Store) -> None:
+    archived = page("http://a.test:80/x", time=1_000_000)
+    store.keep(
+        [archived, page("http://a.test/x", time=2_000_000, key="http://a.test:80/x"), page("http://a.test:81/x")]
+    )
+    for url in ("http://a.test/x", "http://a.test:80/x"):
+        assert [r.capture.time for r in store.find(url)] == [2_000_000, 1_000_000]
+    assert len(store.find("http://a.test:81/x")) == 1
+    assert store.find("https://a.test/x") == []
+    record = store.find("http://a.test/x")[1]
+    assert store.read(record) == archived
+    assert store.freshen("http://a.test/x", record.capture.time, record.digest, Freshening((), 5, 6)) == 1
+    assert store.invalidate("http://a.test/x", 1_500_000) == 1
+    assert store.find("http://a.test:80/x")[1].freshening == Freshening((), 5, 6, invalid=True)
+
+
 def test_nothing_is_found_under_another_url(store: Store) -> None:
     store.keep([page()])
     assert store.find("http://a.test/other") == []
