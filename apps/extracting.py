@@ -68,7 +68,7 @@ def is_html(content_type: bytes) -> bool:
 
 def written(extraction: Extraction, form: str, record_id: str = "") -> str:
     """Return an extraction as text of one of the formats, jsonl included, without a newline at its end."""
-    from extract.view import render, write
+    from extract.views.view import render, write
 
     if form == "jsonl":
         url, text = extraction.page.url, render(extraction, tree=False).text
@@ -169,8 +169,8 @@ def _of_classes(source: Source, made: Extractor[Any]) -> tuple[list[Any], dict[A
 
 def _of_sites(source: Source, made: Extractor[Any], form: str, n_workers: int) -> tuple[list[Any], dict[Any, Any]]:
     """Return the site of each page, and the evidence of each site that has several."""
-    from extract.pagemason import MIN_OTHER_PAGES
-    from extract.site import MAX_PAGES, first_of
+    from extract.default.pagemason import MIN_OTHER_PAGES
+    from extract.default.site import MAX_PAGES, first_of
 
     urls = [item.url for item in source.items()]
     sites = [site_of(url) for url in urls]
@@ -186,6 +186,6 @@ def _of_sites(source: Source, made: Extractor[Any], form: str, n_workers: int) -
     for learned in in_order(Work(made, form, {}), _learned, jobs, n_workers):
         for url, notes in learned.notes.items():
             evidence.setdefault(site_of(url), {})[url] = notes
-    from extract.site import SiteEvidence
+    from extract.default.site import SiteEvidence
 
     return sites, {site: SiteEvidence(notes) for site, notes in evidence.items()}

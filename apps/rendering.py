@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from extract.boxes import Box, Boxes, annotated
 from extract.protocol import MissingExtra, Page
+from extract.segmenters.boxes import Box, Boxes, annotated
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright, Route

@@ -5,8 +5,8 @@ from blocks.model import Capture
 from blocks.site import site_of
 from extract.protocol import Extraction, NeedsEvidence, Verdict, page_of
 from extract.registry import extractor
-from extract.ruling import read_parts, ruled
-from extract.view import View, render, view_of, write
+from extract.views.ruling import read_parts, ruled
+from extract.views.view import View, render, view_of, write
 from proxy.views.rendering import evidence_of, pages_of
 from proxy.views.rules import load_rules
 from settings import Settings, rules_file
@@ -27,7 +27,7 @@ def extraction_of(store: Store, capture: Capture, settings: Settings) -> Extract
 
 
 def content_view(store: Store, capture: Capture, form: str, settings: Settings) -> View:
-    """Return a page's content in a format of `extract.view.FORMATS`; the full page, with the reason, when the
+    """Return a page's content in a format of `extract.views.view.FORMATS`; the full page, with the reason, when the
     confidence is too low."""
     try:
         extraction = extraction_of(store, capture, settings)
@@ -38,7 +38,7 @@ def content_view(store: Store, capture: Capture, form: str, settings: Settings) 
 
 
 def full_view(capture: Capture, form: str) -> bytes:
-    """Return all of a page in a format of `extract.view.FORMATS`; as HTML it is the body as it came."""
+    """Return all of a page in a format of `extract.views.view.FORMATS`; as HTML it is the body as it came."""
     if form == "html":
         return capture.body
     page = page_of(capture.url, capture.body, capture.header("content-type"))

@@ -72,8 +72,8 @@ def _run(begin: Callable[[], Extract], items: Sequence[Item], out: Connection) -
 
 def f1_of(text: str, truth: str) -> float:
     """Return the F1 of two bags of words."""
-    from extract.training import word_f1
-    from extract.truth import words_of
+    from extract.default.training import word_f1
+    from extract.default.truth import words_of
 
     return word_f1(Counter(words_of(text)), Counter(words_of(truth)))
 

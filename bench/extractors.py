@@ -82,9 +82,9 @@ PEERS: dict[str, Callable[[], Extract]] = {
 
 def alone() -> Extract:
     """Our method, each page by itself."""
-    from extract.pagemason import Pagemason
+    from extract.default.pagemason import Pagemason
+    from extract.default.site import SiteEvidence
     from extract.protocol import page_of
-    from extract.site import SiteEvidence
 
     made, nothing = Pagemason(), SiteEvidence()
     return lambda item: made.extract(page_of(*item[1:]), nothing).text
@@ -94,9 +94,9 @@ def with_site(items: Sequence[Item]) -> Callable[[], Extract]:
     """Our method with what the other pages of the site teach; gathering that is not counted."""
 
     def begin() -> Extract:
-        from extract.pagemason import Pagemason
+        from extract.default.pagemason import Pagemason
+        from extract.default.site import SiteEvidence
         from extract.protocol import page_of
-        from extract.site import SiteEvidence
 
         made = Pagemason()
         sites: dict[str, SiteEvidence] = {}
@@ -112,10 +112,10 @@ def cross_validated(items: Sequence[Item], truths: Sequence[dict[str, Any]], fol
     """Our method with numbers trained on the folds without the page's domain; training is not counted."""
 
     def begin() -> Extract:
-        from extract.pagemason import Pagemason
+        from extract.default.pagemason import Pagemason
+        from extract.default.site import SiteEvidence
+        from extract.default.training import example, fit, folds_of
         from extract.protocol import page_of
-        from extract.site import SiteEvidence
-        from extract.training import example, fit, folds_of
 
         examples = []
         for item, truth in zip(items, truths, strict=True):

@@ -16,10 +16,10 @@ from apps.extracting import Item, Source
 from apps.warc.sources import Position
 from bench.extraction import LIMITS
 from blocks.site import site_of
-from extract.pagemason import Pagemason
+from extract.default.pagemason import Pagemason
+from extract.default.site import SiteEvidence
+from extract.default.truth import words_of
 from extract.protocol import page_of
-from extract.site import SiteEvidence
-from extract.truth import words_of
 
 Fields = Mapping[str, Sequence[str]]
 

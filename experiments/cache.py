@@ -18,8 +18,8 @@ from blocks.model import Capture
 from blocks.similarity import SimilarityIndex
 from experiments.datasets import Sample
 from experiments.runs import extractions
+from extract.methods.shingling import FragmentPool, Shingling, fragment_tree
 from extract.protocol import Page
-from extract.shingling import FragmentPool, Shingling, fragment_tree
 
 
 @dataclass(frozen=True, slots=True)

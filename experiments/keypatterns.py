@@ -13,7 +13,7 @@ from experiments.metrics import block_counts, total
 from experiments.plots import Figure
 from experiments.report import Cell, Report, Section, Table
 from experiments.runs import Context, report_of, triple
-from extract.patterns import THRESHOLD, KeyPatterns
+from extract.methods.patterns import THRESHOLD, KeyPatterns
 
 PAGES = 19
 """Of table 1."""

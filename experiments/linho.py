@@ -13,7 +13,7 @@ from experiments.metrics import Counts, feature_counts, total
 from experiments.plots import Figure
 from experiments.report import Report, Section, Table
 from experiments.runs import Context, classes_of, report_of
-from extract.entropy import TRAINING_PAGES, InfoDiscoverer
+from extract.methods.entropy import TRAINING_PAGES, InfoDiscoverer
 
 THRESHOLDS = tuple(round(0.1 * step, 1) for step in range(1, 10))
 """Of figures 5 and 6."""

@@ -16,9 +16,9 @@ from experiments.plots import Figure
 from experiments.report import Cell, Report, Section, Table
 from experiments.runs import Context, classes_of, report_of, run, seconds_of
 from experiments.training import FOLDS_MOUNTAIN, fit_mountain, ridge_rows
-from extract.mountain import MountainModel, Shape
+from extract.methods.mountain import MountainModel, Shape
+from extract.methods.svm import RbfSvm
 from extract.protocol import NoEvidence
-from extract.svm import RbfSvm
 
 GOOD = 0.9
 """The F-measure of a good enough page."""

@@ -17,10 +17,10 @@ from experiments.datasets import DataSet
 from experiments.plots import Figure
 from experiments.report import Cell, Report, Section, Table
 from experiments.runs import Context, report_of
-from extract.bm25 import Bm25, best_by_page, expanded
-from extract.boxes import Renderer
 from extract.protocol import MissingExtra, Page, Segmenter
 from extract.registry import names, segmenter
+from extract.segmenters.bm25 import Bm25, best_by_page, expanded
+from extract.segmenters.boxes import Renderer
 
 PAGES = 150
 """Pages searched: each is rendered once."""

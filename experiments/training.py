@@ -1,4 +1,4 @@
-"""Training of the support vector machines, with scikit-learn; what it leaves is applied by `extract.svm` with numpy.
+"""Training of the support vector machines, with scikit-learn; `extract.methods.svm` applies what it leaves with numpy.
 
 The models that the program ships are trained on the WCXB development split (CC-BY-4.0) and on nothing else.
 """
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.datasets import Sample, load
-from extract.cover import ink, sums
-from extract.linear import COLUMNS, rows_of
-from extract.mountain import Shape, cells_of, gamma_of, ridges_of
+from extract.methods.cover import ink, sums
+from extract.methods.linear import COLUMNS, rows_of
+from extract.methods.mountain import Shape, cells_of, gamma_of, ridges_of
+from extract.methods.svm import LinearSvm, RbfSvm
 from extract.protocol import MissingExtra, Page
-from extract.svm import LinearSvm, RbfSvm
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -156,7 +156,7 @@ def module_of(machine: LinearSvm | RbfSvm, title: str) -> str:
     kind = type(machine).__name__
     values = json.dumps({name: _rounded(value) for name, value in asdict(machine).items()})
     lines = textwrap.wrap(values, 118, break_long_words=False, break_on_hyphens=False)
-    head = f'"""{title}"""\n\nimport json\n\nfrom extract.svm import {kind}\n\n'
+    head = f'"""{title}"""\n\nimport json\n\nfrom extract.methods.svm import {kind}\n\n'
     return head + f'SHIPPED = {kind}.of(\n    json.loads("""\n' + "\n".join(lines) + '\n""")\n)\n'
 
 

@@ -26,25 +26,25 @@ class Method(NamedTuple):
 
 
 _ROWS = """
-Pagemason          | extractor | pagemason:Pagemason        | site  |        | site evidence and the page's own, the default | Pagemason
-ContentExtractor   | extractor | content:ContentExtractor   | class |        | blocks with a similar one on few pages of the class (IBDF) | Debnath et al. 2005
-FeatureExtractor   | extractor | feature:FeatureExtractor   | page  |        | the one block with most of the desired features | Debnath et al. 2005
-K-FeatureExtractor | extractor | feature:KFeatureExtractor  | page  |        | the high cluster of blocks with the desired features | Debnath et al. 2005
-L-Extractor        | extractor | linear:LExtractor          | page  |        | a linear SVM over block features | Debnath et al. 2005
-InfoDiscoverer     | extractor | entropy:InfoDiscoverer     | class |        | blocks whose terms have low entropy over the class (LH) | Lin, Ho 2002
-Shingling          | extractor | shingling:Shingling        | class |        | what is no fragment shared by pages of the class | Ramaswamy et al. 2004
-k-MIB              | extractor | wisdom:KMib                | page  |        | the k richest nodes of the information coverage tree (WISDOM) | Kao, Ho, Chen 2005
-StructureTree      | extractor | structure:StructureTree    | class |        | nodes whose styles differ over the site (compressed structure tree) | Yi, Liu 2003
-StyleTree          | extractor | style:StyleTree            | class |        | nodes whose styles and contents differ over the site (Site Style Tree) | Yi, Liu, Li 2003
-CETR-TM            | extractor | cetr:CetrTm                | page  |        | lines with a high tag ratio, by a threshold | Weninger, Hsu, Han 2010
-CETR-KM            | extractor | cetr:CetrKm                | page  |        | lines with a high tag ratio, by k-means | Weninger, Hsu, Han 2010
-CETR-2D            | extractor | cetr:Cetr2d                | page  |        | tag ratio and its change, k-means with a centroid at the origin | Weninger, Hsu, Han 2010
-KeyPatterns        | extractor | patterns:KeyPatterns       | page  |        | blocks of repeated tag patterns with many important tags | key pattern segmentation
-MountainModel      | extractor | mountain:MountainModel     | page  |        | ridges of high cells, by a classifier | Bing et al. 2008
-FixedPS            | segmenter | windows:FixedPS            | page  |        | windows of 200 words | Cai et al. 2004
-DomPS              | segmenter | windows:DomPS              | page  |        | nodes of certain tags | Cai et al. 2004
-VIPS               | segmenter | vips:Vips                  | page  | vision | visual blocks of the rendered page | Cai et al. 2003
-CombPS             | segmenter | vips:CombPS                | page  | vision | visual blocks cut into windows | Cai et al. 2004
+Pagemason          | extractor | default.pagemason:Pagemason       | site  |        | site evidence and the page's own, the default | Pagemason
+ContentExtractor   | extractor | methods.content:ContentExtractor  | class |        | blocks with a similar one on few pages of the class (IBDF) | Debnath et al. 2005
+FeatureExtractor   | extractor | methods.feature:FeatureExtractor  | page  |        | the one block with most of the desired features | Debnath et al. 2005
+K-FeatureExtractor | extractor | methods.feature:KFeatureExtractor | page  |        | the high cluster of blocks with the desired features | Debnath et al. 2005
+L-Extractor        | extractor | methods.linear:LExtractor         | page  |        | a linear SVM over block features | Debnath et al. 2005
+InfoDiscoverer     | extractor | methods.entropy:InfoDiscoverer    | class |        | blocks whose terms have low entropy over the class (LH) | Lin, Ho 2002
+Shingling          | extractor | methods.shingling:Shingling       | class |        | what is no fragment shared by pages of the class | Ramaswamy et al. 2004
+k-MIB              | extractor | methods.wisdom:KMib               | page  |        | the k richest nodes of the information coverage tree (WISDOM) | Kao, Ho, Chen 2005
+StructureTree      | extractor | methods.structure:StructureTree   | class |        | nodes whose styles differ over the site (compressed structure tree) | Yi, Liu 2003
+StyleTree          | extractor | methods.style:StyleTree           | class |        | nodes whose styles and contents differ over the site (Site Style Tree) | Yi, Liu, Li 2003
+CETR-TM            | extractor | methods.cetr:CetrTm               | page  |        | lines with a high tag ratio, by a threshold | Weninger, Hsu, Han 2010
+CETR-KM            | extractor | methods.cetr:CetrKm               | page  |        | lines with a high tag ratio, by k-means | Weninger, Hsu, Han 2010
+CETR-2D            | extractor | methods.cetr:Cetr2d               | page  |        | tag ratio and its change, k-means with a centroid at the origin | Weninger, Hsu, Han 2010
+KeyPatterns        | extractor | methods.patterns:KeyPatterns      | page  |        | blocks of repeated tag patterns with many important tags | key pattern segmentation
+MountainModel      | extractor | methods.mountain:MountainModel    | page  |        | ridges of high cells, by a classifier | Bing et al. 2008
+FixedPS            | segmenter | segmenters.windows:FixedPS        | page  |        | windows of 200 words | Cai et al. 2004
+DomPS              | segmenter | segmenters.windows:DomPS          | page  |        | nodes of certain tags | Cai et al. 2004
+VIPS               | segmenter | segmenters.vips:Vips              | page  | vision | visual blocks of the rendered page | Cai et al. 2003
+CombPS             | segmenter | segmenters.vips:CombPS            | page  | vision | visual blocks cut into windows | Cai et al. 2004
 """  # noqa: E501
 
 

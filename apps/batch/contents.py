@@ -24,11 +24,11 @@ from apps.extracting import is_html
 from apps.warc.entries import Kind
 from blocks.model import Capture
 from blocks.site import site_of
-from extract.pagemason import MIN_OTHER_PAGES
+from extract.default.pagemason import MIN_OTHER_PAGES
+from extract.default.site import HASHES, MAX_PAGES, Notes, SiteEvidence, first_of
 from extract.protocol import Page, page_of
 from extract.registry import extractor, method_of
-from extract.site import HASHES, MAX_PAGES, Notes, SiteEvidence, first_of
-from extract.view import render
+from extract.views.view import render
 
 SITES_AT_HAND = 32
 """Sites whose evidence a worker keeps, some 2 MB each."""

@@ -12,7 +12,7 @@ from apps.cli.common import Failure, progress, with_settings
 from settings import Settings
 
 if TYPE_CHECKING:
-    from extract.training import Example
+    from extract.default.training import Example
 
 
 @click.command("train")
@@ -33,8 +33,8 @@ def command(
     domain are never on both sides of a cross-validation. Beside the numbers, FILE.json tells what data they are from
     and how they score. Needs the extra `experiments`.
     """
+    from extract.default.training import cross_validate, fit, score
     from extract.protocol import MissingExtra
-    from extract.training import cross_validate, fit, score
 
     about: dict[str, object] = {"data": _digests(warc, truth), "licence": licence, "seed": seed}
     try:
@@ -67,7 +67,7 @@ def command(
 def _dumped(numbers: object, about: dict[str, object]) -> bytes:
     from dataclasses import replace
 
-    from extract.numbers import Numbers, dump
+    from extract.default.numbers import Numbers, dump
 
     assert isinstance(numbers, Numbers)
     return dump(replace(numbers, about=about))
@@ -82,8 +82,8 @@ def _examples(warc: Path, truth: Path, settings: Settings) -> Iterator["Example"
     from apps.extracting import Source
     from apps.warc.messages import Limits
     from apps.warc.sources import Position
+    from extract.default.training import example
     from extract.protocol import page_of
-    from extract.training import example
 
     with truth.open(encoding="utf-8") as lines:
         known = {row["record_id"]: row for row in map(json.loads, lines) if "text" in row}

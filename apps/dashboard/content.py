@@ -11,8 +11,8 @@ from blocks.model import Capture, body_digest
 from blocks.site import host_of
 from extract.protocol import NeedsEvidence, Verdict, page_of
 from extract.registry import extractor
-from extract.ruling import read_parts, ruled
-from extract.view import view_of
+from extract.views.ruling import read_parts, ruled
+from extract.views.view import view_of
 from proxy.views.rendering import LOGIN_REASON, is_login
 from proxy.views.rules import NOTHING, EffectiveRule
 from proxy.views.rules_file import RulesFile

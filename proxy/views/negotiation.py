@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mitmproxy import http
 
 from blocks.model import Headers
-from extract.accept import asked_format, media_ranges, preferred_format, quality
+from extract.views.accept import asked_format, media_ranges, preferred_format, quality
 from proxy.caching.fields import tokens, values
 from proxy.views.rules import EffectiveRule
 
@@ -24,7 +24,7 @@ _CONDITIONS = frozenset((b"if-none-match", b"if-modified-since"))
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """A content view in a format of `extract.accept`, and what is ruled about the host.
+    """A content view in a format of `extract.views.accept`, and what is ruled about the host.
 
     `conditions` are the client's, taken out of the request: they are about a view, which the origin does not know.
     """

@@ -14,11 +14,11 @@ from typing import Any
 
 import xxhash
 
-from extract.pagemason import Pagemason
+from extract.default.pagemason import Pagemason
 from extract.protocol import Extractor, NeedsEvidence, Page, page_of
 from extract.registry import extractor
-from extract.ruling import read_parts
-from extract.view import View, view
+from extract.views.ruling import read_parts
+from extract.views.view import View, view
 from proxy.coding import decode
 from store.base import NoSuchCapture, Record, Store, StoreError
 from store.kinds import is_page

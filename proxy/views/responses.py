@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 from mitmproxy import http
 
 from blocks.model import Headers
-from extract.accept import MEDIA_TYPES
+from extract.views.accept import MEDIA_TYPES
 from proxy.answer import response
 from proxy.caching import Policy, Request, Response, remember
 from proxy.caching.answering import OF_THE_BODY, lists, not_modified

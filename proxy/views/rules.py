@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from extract.registry import DEFAULT_METHOD, names
-from extract.ruling import read_parts
+from extract.views.ruling import read_parts
 
 VIEWS = ("full", "content")
 

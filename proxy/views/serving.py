@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mitmproxy import http
 
-from extract.numbers import version
+from extract.default.numbers import version
 from proxy.caching.fields import values
 from proxy.caching.model import Policy
 from proxy.exchange import Exchange, authority_of

@@ -9,7 +9,7 @@ import pytest
 
 from apps.rendering import Chromium
 from extract.protocol import MissingExtra, page_of
-from extract.vips import CombPS, Vips
+from extract.segmenters.vips import CombPS, Vips
 
 pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
 

@@ -5,7 +5,7 @@ import pytest
 
 from experiments.datasets import Sample
 from experiments.training import block_rows, content_shares, module_of, ridge_rows, train_linear, train_mountain
-from extract.linear import COLUMNS
+from extract.methods.linear import COLUMNS
 from extract.protocol import page_of
 from tests.extract.pages import news_page
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extract.classes import ClassEvidence, PageClasses, resemblance, url_shape, ways_of
-from extract.content import ContentExtractor
+from extract.methods.content import ContentExtractor
 from extract.protocol import page_of
 from tests.extract.pages import news_page, news_pages
 

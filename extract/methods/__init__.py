@@ -1,0 +1,1 @@
+"""The methods of the papers, one module each, and what several of them share."""

@@ -1,0 +1,1 @@
+"""Page segmentation for retrieval: pages cut into segments, and BM25 over them."""
