@@ -1,8 +1,12 @@
 """The content of a stored page, as the proxy judges it: by the rules about its host, and with what other pages of its
 site tell."""
 
+import json
+from dataclasses import replace
+
+from apps.duplicates import near_duplicates_by_content, rows_of
 from blocks.model import Capture
-from blocks.site import site_of
+from blocks.site import host_of, site_of
 from extract.protocol import Extraction, NeedsEvidence, Verdict, page_of
 from extract.registry import extractor
 from extract.views.ruling import read_parts, ruled
@@ -18,7 +22,7 @@ _EVERYTHING = Verdict(True, 1.0, "the full page")
 def extraction_of(store: Store, capture: Capture, settings: Settings) -> Extraction:
     """Return a verdict for each block of a page. RuleError when the file of rules cannot be understood, NeedsEvidence
     when the method that the rules name wants more pages of the site than there are."""
-    rule = load_rules(rules_file(settings)).about(site_of(capture.url, {}))
+    rule = load_rules(rules_file(settings)).about(host_of(capture.url))
     method = extractor(rule.method)
     others = [page_of(*row) for row in pages_of(store, site_of(capture.url, settings.site_of))]
     evidence = evidence_of(method, others) if len(others) > 1 else method.prepare(())
@@ -28,13 +32,22 @@ def extraction_of(store: Store, capture: Capture, settings: Settings) -> Extract
 
 def content_view(store: Store, capture: Capture, form: str, settings: Settings) -> View:
     """Return a page's content in a format of `extract.views.view.FORMATS`; the full page, with the reason, when the
-    confidence is too low."""
+    confidence is too low. JSON also says which stored pages have the same content blocks."""
     try:
         extraction = extraction_of(store, capture, settings)
     except NeedsEvidence as exc:
         return View(capture.body, capture.header("content-type").decode("latin-1"), 0.0, full=True, reason=str(exc))
     content_type = capture.header("content-type")
-    return view_of(extraction, form, content_type=content_type, min_confidence=settings.min_confidence)
+    found = view_of(extraction, form, content_type=content_type, min_confidence=settings.min_confidence)
+    return replace(found, body=_with_similar(found.body, store, capture, settings)) if form == "json" else found
+
+
+def _with_similar(body: bytes, store: Store, capture: Capture, settings: Settings) -> bytes:
+    """Return a page's JSON with the stored pages that have the same content blocks."""
+    similar = list(rows_of(near_duplicates_by_content(store, capture), settings))
+    return (json.dumps({**json.loads(body), "similar": similar}, ensure_ascii=False, indent=1) + "\n").encode(
+        "utf-8", "replace"
+    )
 
 
 def full_view(capture: Capture, form: str) -> bytes:

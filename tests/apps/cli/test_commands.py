@@ -89,7 +89,8 @@ def article(home: Path, pm: Invoke) -> str:
     for number in range(6):
         text = "".join(
             f"<p>Report {number}, part {n}: the river rose by a further {n + number} centimetres, and the town council "
-            f"met to decide about the bridge, the school and the {n} houses beside the water.</p>"
+            f"met to decide about the bridge, the school and the {n} houses beside the water, "
+            f"which had been dry for {n} years and more until the rain came over the hills on Sunday night.</p>"
             for n in range(8)
         )
         page = f"<title>Flood {number}</title><ul>{menu}</ul><div id=main><h1>Flood {number}</h1>{text}</div>"
@@ -115,6 +116,13 @@ def test_cat_gives_the_content_in_each_format(article: str, pm: Invoke) -> None:
     everything = pm("cat", article, "--format", "text")[1]
     assert "Part 7" in everything
     assert "part 7: the river" in everything
+
+
+def test_cat_names_the_pages_with_the_same_content(article: str, home: Path, pm: Invoke) -> None:
+    (home / "b.warc").write_bytes((home / "3.warc").read_bytes().replace(b"http://a.test/3", b"http://b.test/3"))
+    pm("import", home / "b.warc")
+    found = json.loads(pm("cat", article, "--view", "content", "--format", "json")[1])["similar"]
+    assert (found[0]["url"], found[0]["resemblance"]) == ("http://b.test/3", 1.0)
 
 
 def test_cat_follows_the_rules(article: str, home: Path, pm: Invoke) -> None:
