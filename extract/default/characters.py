@@ -98,7 +98,9 @@ class Characters:
         n_cjk = self.total(cjk)
         number = digit & ~_before(digit)
         money = self.has(_MONEY)
-        price = (money & (_after(digit) | _after(_after(digit)))) | (digit & _after(money))
+        inside = np.ones(len(digit), dtype=np.bool_)
+        inside[self.ends] = False
+        price = (money & (_after(digit) | _after(inside & _after(digit)))) | (digit & _after(money))
         columns = (
             self.total(first & ~cjk) + n_cjk / 2,
             self.sizes,

@@ -98,9 +98,11 @@ def test_a_killed_proxy_has_kept_what_it_said_it_had(tmp_path: Path, pages: Orig
         traffic = [Traffic(program, pages, f"{seed}-{n}") for n in range(3)]
         time.sleep(0.3 + random.Random(seed).random())
         acknowledged = program.metric(COMMITTED)
+        children = psutil.Process(program.process.pid).children(recursive=True)
         program.stop(signal.SIGKILL)
         for one in traffic:
             one.stop()
+        psutil.wait_procs(children, timeout=60)  # the writer writes what it was given, then finds its proxy gone
     bodies = kept_in(program.store)
     assert len(bodies) >= acknowledged
     for url, body in bodies.items():

@@ -1,6 +1,6 @@
 """Counts of characters, of all texts at once."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from extract.default.characters import COUNTS, ENDS, Characters
@@ -32,6 +32,8 @@ def test_how_texts_begin_and_end() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=6))
+@example(["£", "0"])
+@example(["a £", "1999", "1 £"])
 def test_a_text_counts_alike_alone_and_among_others(texts: list[str]) -> None:
     together = Characters(texts).counts()
     for text, row in zip(texts, together, strict=True):
