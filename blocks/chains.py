@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from blocks.terms import Hashes, Offsets, Words
 
-ENTRY_BYTES = 12
-"""Key, row and link of an entry; its share of the heads comes to 4 to 8 bytes more."""
-
 _U32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)

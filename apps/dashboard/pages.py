@@ -70,11 +70,6 @@ def look(board: Board, request: Request, wait_seconds: float | None = None) -> S
     return Seen(records, at, capture, blocks, site, found, known, board.judge.content_of(capture, site))
 
 
-def address_of(seen: Seen, path: str = "/page") -> str:
-    """Return the URL of a page's shown capture."""
-    return link(path, url=seen.capture.url, capture=seen.record.id)
-
-
 def captures_table(board: Board, request: Request, whole: bool) -> Table:
     """The captures of a page, newest first."""
     records, at = board.capture_of(text_of(request, "url"), text_of(request, "capture"))

@@ -67,11 +67,6 @@ def decoded_body(headers: Headers, body: bytes, limits: Limits) -> tuple[bytes, 
     return found.body, found.coding
 
 
-def block_of(capture: Capture) -> bytes:
-    """Return a capture as the block of a WARC record: its head, and its body decoded."""
-    return head_of(capture) + capture.body
-
-
 def head_of(capture: Capture) -> bytes:
     """Return the status line and header fields of a capture, true of its decoded body.
 

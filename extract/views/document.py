@@ -45,8 +45,6 @@ MAX_URL_CHARS = 4096
 MAX_CELL_WORDS = 60
 """A table whose cells have more words on average is layout."""
 
-Child = "Node | str"
-
 
 @dataclass(slots=True)
 class Node:
