@@ -4,6 +4,7 @@
 # make check     ruff, ruff format, mypy --strict
 # make bench     our speed and size beside the peers'; CORPORA=folder of WARC files, ARGS=--quick for fewer baselines
 # make conformance   the public HTTP cache tests against our proxy; ARGS="--peers" runs squid, Varnish and nginx too
+# make fuzz      the property tests alone, with new random examples; ROUNDS=10 repeats them
 # make soak      15 minutes of traffic that is larger than the store may become; ARGS="--minutes 3"
 # make clean     removes .venv
 
@@ -13,9 +14,10 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 LOCKED := pyproject.toml constraints.txt
+ROUNDS ?= 3
 CORPORA ?= $(wildcard ../shared/corpora)
 
-.PHONY: install run test check bench conformance clean
+.PHONY: install run test fuzz check bench conformance soak clean
 .DEFAULT_GOAL := install
 
 install: $(VENV)/.installed
@@ -25,6 +27,10 @@ run: $(VENV)/.installed
 
 test: $(VENV)/.installed-for-tests
 	$(VENV)/bin/python -m pytest -rs --numprocesses auto --maxprocesses 4 $(ARGS)
+
+fuzz: $(VENV)/.installed-for-tests
+	@for round in $$(seq $(ROUNDS)); do echo "Round $$round of $(ROUNDS)"; \
+		$(VENV)/bin/python -m pytest -q -m hypothesis --hypothesis-profile=fuzz --numprocesses auto --maxprocesses 4 $(ARGS) || exit; done
 
 check: $(VENV)/.installed-for-tests
 	$(VENV)/bin/ruff check .

@@ -25,7 +25,8 @@ def site_of(url: str, mapping: Mapping[str, str] | None = None) -> str:
     return mapping.get(site, site) if mapping else site
 
 
-_AUTHORITY = re.compile(r"(http|https)(://[^/?#]*?)(:[0-9]*)?(?=[/?#]|\Z)", re.IGNORECASE)
+_HOST = r"(?:[^/?#@]*@)?(?:\[[^/?#@\]]*\]|[^/?#@:\[\]]+)"
+_AUTHORITY = re.compile(rf"(http|https)(://{_HOST})(:[0-9]*)?(?=[/?#]|\Z)", re.IGNORECASE)
 _PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -45,7 +46,7 @@ def spellings(url: str) -> tuple[str, ...]:
         return (url,)
     scheme, host, port = match.groups()
     default, rest = _PORTS[scheme.lower()], url[match.end() :]
-    if port is None and host != "://":
+    if port is None:
         return url, f"{scheme}{host}{default}{rest}"
     return (url, f"{scheme}{host}{rest}") if port == default else (url,)
 

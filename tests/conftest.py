@@ -8,6 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time, so that a run tells of the change and not of its luck. `make fuzz` looks for new ones.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("fuzz", deadline=None, print_blob=True)
+settings.load_profile("fixed")
 
 CORPORA = Path(
     os.environ.get("PAGEMASON_CORPORA", Path(__file__).resolve().parent.parent.parent / "shared" / "corpora")
