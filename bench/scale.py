@@ -186,7 +186,7 @@ def judged(url: str, pages: Sequence[Page], origin_port: int) -> Row:
     before = store.size()
     store.compact()
     store.collect()
-    store.database.vacuum(erase=True)
+    store.erase()
     missing, wrong, n = dict(expected), [], 0
     for record in store.captures():
         n += 1

@@ -250,6 +250,15 @@ class Store(Protocol):
         that remembers pages asks for it now and then, and forgets them when it has changed."""
         ...
 
+    def unerased(self) -> bool:
+        """Tell whether bytes of purged captures may still be in the database's files: on Postgres, where a table was
+        too large, or in use for too long, to be written anew."""
+        ...
+
+    def erase(self) -> None:
+        """See that nothing of purged captures is in the database's files, however long others have to wait."""
+        ...
+
     def close(self) -> None:
         """Let go of the database."""
         ...

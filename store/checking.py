@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Row, func, select
 
 from blocks.model import Capture
-from store import alike, compactions, freshenings, totals, uses
+from store import alike, compactions, freshenings, totals, uses, vacuuming
 from store.base import Finding, StoreError
 from store.database import meta
 from store.finding import CAPTURE, live_rows
@@ -80,6 +80,8 @@ def _meta(store: SqlStore) -> list[Finding]:
             wrong.append(f"meta: next is not above {highest}")
     if compactions.NAME in rows and not compactions.PATTERN.fullmatch(rows.pop(compactions.NAME)):
         wrong.append(f"meta: {compactions.NAME} is not what was written")
+    if vacuuming.ERASED in rows and not _META["purges"].fullmatch(rows.pop(vacuuming.ERASED)):
+        wrong.append(f"meta: {vacuuming.ERASED} is not what was written")
     for name, value in rows.items():
         number = name.removeprefix(uses.PREFIX)
         if not (name.startswith(uses.PREFIX) and number.isdecimal() and int(number) in sites):

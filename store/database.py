@@ -22,27 +22,16 @@ PAGE_BYTES = 1024
 
 CONNECT_SECONDS = 5
 
-PATIENCE_MS = 2_000
-"""How long a clean-up of Postgres waits for a table that others use."""
-
 VACUUM_PAGES = 2_000
 """Free pages of SQLite that are cut off in one transaction."""
-
-FULL_BYTES = 256 << 20
-"""Tables of Postgres that are written anew unasked, at the most: it takes a second or two, and all others wait."""
-
-WASTE = 1.25
-"""Tables that are so many times larger than what they hold are written anew on Postgres."""
 
 EMPTY_BYTES = {"sqlite": 48 << 10, "postgresql": 160 << 10}
 """What our tables without rows occupy, about."""
 
-_BUSY_STATES = ("55P03", "40P01", "57014")
-
 _FIRST_TABLES = frozenset({"meta", "site", "pack", "need", "capture", "freshening"})
 """Those of the oldest store that can be opened."""
 
-_OUR_TABLES = _FIRST_TABLES | {"fingerprint"}
+OUR_TABLES = _FIRST_TABLES | {"fingerprint"}
 
 
 class Database:
@@ -141,7 +130,7 @@ class Database:
         """Return the bytes the database occupies: main file and WAL, or our tables with indexes and TOAST."""
         if self.path is not None:
             return sum(p.stat().st_size for p in (self.path, Path(f"{self.path}-wal")) if p.exists())
-        names = [*_OUR_TABLES, "alembic_version"]
+        names = [*OUR_TABLES, "alembic_version"]
         query = text(
             "select coalesce(sum(pg_total_relation_size(to_regclass(n))), 0) from unnest(cast(:names as text[])) n"
         )
@@ -164,46 +153,14 @@ class Database:
                 if "locked" not in str(error) and "busy" not in str(error):
                     raise StoreUnavailable(f"{self.name}: {error}") from error
 
-    def vacuum(self, *, erase: bool = False) -> None:
-        """Postgres: mark the room of deleted rows as free, and give it back when it is much or must be erased.
-
-        Giving it back writes a table anew, during which nobody else can use it; where it is in use for longer than
-        PATIENCE_MS, or larger than FULL_BYTES, that is left to whoever looks after the database. SQLite has done it all
-        within the transaction.
-        """
-        if self.is_sqlite:
-            return
+    @contextmanager
+    def apart(self) -> Iterator[Connection]:
+        """Give a connection outside of any transaction, for what cannot be in one; its settings may be changed."""
         with self.errors(), self._readers.connect() as connection:
-            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-            for name in sorted(_OUR_TABLES):
-                connection.execute(text(f"vacuum {'' if erase else '(skip_locked)'} {name}"))
-            connection.execute(text(f"set lock_timeout = {PATIENCE_MS}"))
             try:
-                for name in self._to_write_anew(connection, erase=erase):
-                    connection.execute(text(f"vacuum full {name}"))
-            except DBAPIError as error:
-                if getattr(error.orig, "sqlstate", "") not in _BUSY_STATES:
-                    raise
+                yield connection.execution_options(isolation_level="AUTOCOMMIT")
             finally:
-                connection.invalidate()  # it has another timeout than connections should have
-
-    def _to_write_anew(self, connection: Connection, *, erase: bool) -> list[str]:
-        """Return the tables to be written anew: small ones; to win room, only when all are small and much is free."""
-        query = "select n from unnest(cast(:names as text[])) n where pg_total_relation_size(to_regclass(n)) <= :most"
-        found = connection.execute(text(query), {"names": sorted(_OUR_TABLES), "most": FULL_BYTES}).scalars()
-        small = sorted(found)
-        all_are = len(small) == len(_OUR_TABLES)
-        return small if erase or (all_are and self._is_wasteful(connection)) else []
-
-    def _is_wasteful(self, connection: Connection) -> bool:
-        """Tell whether our tables on Postgres are much larger than what they hold."""
-        query = (
-            "select (select coalesce(sum(length(head) + length(body) + 200), 0) from pack)"
-            " + 130 * (select count(*) from capture) + 120 * (select count(*) from need)"
-            " + (select coalesce(sum(length(data) + 100), 0) from fingerprint)"
-        )
-        held = int(connection.execute(text(query)).scalar_one())
-        return self.size(connection) > WASTE * held + self.empty_bytes
+                connection.invalidate()
 
     def close(self) -> None:
         self._readers.dispose()

@@ -214,6 +214,12 @@ class MemoryStore:
     def purges(self) -> int:
         return self._purges
 
+    def unerased(self) -> bool:
+        return False
+
+    def erase(self) -> None:
+        """Nothing is left of what was purged."""
+
     def close(self) -> None:
         """Nothing is held."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, select, text, update
 
-from store import uses
+from store import uses, vacuuming
 from store.base import Plan, Record
 from store.claims import claimed, site_job
 from store.finding import CAPTURE
@@ -31,6 +31,8 @@ def purge(store: SqlStore, pattern: str, *, dry_run: bool) -> int:
     n_captures = sum(map(len, by_site.values()))
     if dry_run or not n_captures:
         return n_captures
+    with store.database.read() as connection:
+        before, erased = vacuuming.purged(connection)
     for site, records in sorted(by_site.items()):
         with store.database.write() as connection:
             forget(connection, site, records)
@@ -38,7 +40,11 @@ def purge(store: SqlStore, pattern: str, *, dry_run: bool) -> int:
             connection.execute(text(query))
     store.writer.forget()
     clean(store, by_site)
-    store.database.vacuum(erase=True)
+    if vacuuming.erase(store.database):
+        with store.database.write() as connection:
+            now, _ = vacuuming.purged(connection)
+            if before == erased and now == before + len(by_site):  # else there is another purge, perhaps not at its end
+                vacuuming.note(connection, now)
     return n_captures
 
 
@@ -71,11 +77,35 @@ def _subtract(connection: Connection, site: int, records: Sequence[Record]) -> N
 
 
 def collect(store: SqlStore, *, dry_run: bool) -> Plan:
-    """Write packs anew that hold bytes of captures which are gone, and drop packs that nothing needs."""
+    """Write packs anew that hold bytes of captures which are gone, and drop packs that nothing needs; then see that
+    nothing is left of what earlier purges could not erase."""
+    with store.database.read() as connection:
+        purges, erased = vacuuming.purged(connection)
+    done = clean(store, _sites(store), dry_run=dry_run, claim=True)
+    if not dry_run and erased < purges:
+        _erase(store, purges)
+    return done
+
+
+def erase(store: SqlStore) -> None:
+    """Write all tables of a Postgres store anew, however long that takes and others have to wait."""
+    with store.database.read() as connection:
+        purges, _ = vacuuming.purged(connection)
+    clean(store, _sites(store))
+    _erase(store, purges, patiently=True)
+
+
+def _erase(store: SqlStore, n_purges: int, *, patiently: bool = False) -> None:
+    """Erase, and note that nothing is left of so many purges, whose packs have been cleaned."""
+    if vacuuming.erase(store.database, patiently=patiently):
+        with store.database.write() as connection:
+            vacuuming.note(connection, max(n_purges, vacuuming.purged(connection)[1]))
+
+
+def _sites(store: SqlStore) -> set[int]:
     with store.database.read() as connection:
         sites = {*connection.execute(select(Site.id)).scalars()}
-        sites |= {*connection.execute(select(Pack.site).distinct()).scalars()}
-    return clean(store, sites, dry_run=dry_run, claim=True)
+        return sites | {*connection.execute(select(Pack.site).distinct()).scalars()}
 
 
 def clean(store: SqlStore, sites: Iterable[int], *, dry_run: bool = False, claim: bool = False) -> Plan:

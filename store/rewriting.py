@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
-from store import alike, compactions, totals
+from store import alike, compactions, totals, vacuuming
 from store.base import Plan, StoreError
 from store.building import Builder, NewPack
 from store.claims import claimed, site_job
@@ -268,7 +268,7 @@ def _is_worth_it(connection: Connection, site: int) -> bool:
 
 def finish(store: SqlStore, plan: Plan) -> Plan:
     """Give room back to the disk, and say what was won."""
-    store.database.vacuum()
+    vacuuming.vacuum(store.database)
     store.database.shrink()
     with store.database.read() as connection:
         after = store.database.size(connection)

@@ -150,5 +150,17 @@ class SqlStore:
         with self.database.read() as connection:
             return int(meta(connection, "purges") or 0)
 
+    def unerased(self) -> bool:
+        from store import vacuuming
+
+        with self.database.read() as connection:
+            purges, erased = vacuuming.purged(connection)
+        return not self.database.is_sqlite and erased < purges
+
+    def erase(self) -> None:
+        from store import removing
+
+        removing.erase(self)
+
     def close(self) -> None:
         self.database.close()

@@ -16,6 +16,8 @@ Command = Callable[..., Any]
 
 MOST_NOTES = 200
 
+UNERASED = "bytes of purged pages may still be in the files of the database's tables"
+
 MIN_TIME, MAX_TIME = -(1 << 62), 1 << 62
 """Before and after every capture, in microseconds."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from apps.cli.common import human, json_option, opened, print_json, with_settings
+from apps.cli.common import UNERASED, human, json_option, opened, print_json, with_settings
 from settings import SPECS, Settings, config_file
 from store.base import NotAStore, StoreError
 
@@ -89,6 +89,8 @@ def _store(settings: Settings) -> Result:
 
     try:
         with opened(settings, read_only=True) as store:
+            if store.unerased():
+                return Result("warn", "store", f"{shown(settings.store)}: {UNERASED}: run pagemason gc --erase")
             return Result("ok", "store", f"{shown(settings.store)}, {store.stats().captures} captures")
     except NotAStore as exc:
         path = _sqlite_path(settings)

@@ -2,7 +2,7 @@
 
 import click
 
-from apps.cli.common import Failure, dry_run_option, opened, with_settings
+from apps.cli.common import UNERASED, Failure, dry_run_option, opened, with_settings
 from settings import Settings
 
 
@@ -17,6 +17,9 @@ def command(pattern: str, settings: Settings, dry_run: bool) -> None:
     """
     with opened(settings) as store:
         n = store.purge(pattern, dry_run=dry_run)
+        unerased = store.unerased()
     if not n:
         raise Failure(f"{pattern}: no capture matches")
     click.echo(f"{n} captures {'would be deleted' if dry_run else 'deleted'}")
+    if unerased and not dry_run:
+        click.echo(f"{UNERASED}: pagemason gc --erase writes them anew, and others wait meanwhile", err=True)

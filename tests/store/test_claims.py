@@ -7,7 +7,6 @@ import time
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 
-import pytest
 from sqlalchemy import select
 
 from store.base import Budget
@@ -96,23 +95,3 @@ def test_a_claim_is_one_process_s_and_one_job_s(pg_url: str) -> None:
         assert again
     one.close()
     other.close()
-
-
-def test_large_tables_are_not_written_anew_unasked(pg_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody would wait meanwhile."""
-    store = _filled(pg_url)
-
-    def files() -> list[tuple[str, int]]:
-        query = "select relname, relfilenode from pg_class where relname in ('pack', 'capture') order by 1"
-        with store.database.read() as connection:
-            return [(row[0], row[1]) for row in connection.exec_driver_sql(query)]
-
-    before = files()
-    monkeypatch.setattr("store.database.FULL_BYTES", 0)
-    store.purge("http://site5.test/*")
-    assert files() == before
-    monkeypatch.undo()
-    store.purge("http://site4.test/*")
-    assert not set(files()) & set(before)
-    assert store.check()[1] == []
-    store.close()

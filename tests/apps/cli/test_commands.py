@@ -270,6 +270,24 @@ def test_export_takes_what_was_captured_between_two_times(
     assert pm("export", home / "none.warc.gz", "--from", "soon")[0] == 2
 
 
+def test_a_purge_says_what_it_could_not_erase(
+    pg_url: str, home: Path, pm: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to = f"--store={pg_url}"
+    (home / "a.warc").write_bytes(record(url="http://a.test/") + record(url="http://a.test/", record_id="<2>"))
+    pm("import", home / "a.warc", to)
+    assert pm("purge", "http://a.test/", "--dry-run", to)[2] == ""
+    monkeypatch.setattr("store.vacuuming.FULL_BYTES", 0)
+    left = "bytes of purged pages may still be in the files of the database's tables"
+    told = f"{left}: pagemason gc --erase writes them anew, and others wait meanwhile\n"
+    assert pm("purge", "http://a.test/", to) == (0, "2 captures deleted\n", told)
+    assert f"{left}: run pagemason gc --erase" in pm("doctor", to)[1]
+    assert pm("gc", "--dry-run", "--erase", to)[0] == 0
+    assert left in pm("doctor", to)[1]
+    assert pm("gc", "--erase", to)[0] == 0
+    assert left not in pm("doctor", to)[1]
+
+
 def test_purge_deletes_what_matches(four: Path, pm: Invoke, ask: Ask) -> None:
     assert pm("purge", "http://a.test/", "--dry-run") == (0, "2 captures would be deleted\n", "")
     assert len(ask("ls")) == 4
