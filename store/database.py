@@ -12,6 +12,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, NoSuchModuleError, SQLAlchemyError
 
 from store.base import NotAStore, StoreError, StoreTooNew, StoreUnavailable
+from store.creation import create as create_tables
 from store.models import APPLICATION_ID, SCHEMA, Meta
 
 BUSY_MS = 10_000
@@ -113,12 +114,15 @@ class Database:
             with closing(Database(self.url.render_as_string(hide_password=False))) as writable:
                 writable.prepare(create=create)
             return
-        from migrations.run import upgrade
-
         with self.write() as connection:
             if not self.is_sqlite:
                 connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": APPLICATION_ID})
-            if self._revision(connection) != SCHEMA:
+            revision = self._revision(connection)
+            if not revision:
+                create_tables(connection)
+            elif revision != SCHEMA:
+                from migrations.run import upgrade
+
                 upgrade(connection)
 
     def _revision(self, connection: Connection) -> str:

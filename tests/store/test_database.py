@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
 
-from migrations.run import config
+from migrations.run import config, upgrade
 from store.base import NotAStore, StoreError, StoreTooNew, StoreUnavailable
 from store.database import Database
-from store.models import SCHEMA
+from store.models import SCHEMA, Base
 from store.opening import open_store
 from store.prose import prose_of
 from tests.store.conftest import page, site_pages
@@ -105,6 +105,44 @@ def test_models_and_migrations_agree(database_url: str) -> None:
         command.check(config(connection))
         assert ScriptDirectory.from_config(config(connection)).get_current_head() == SCHEMA
     engine.dispose()
+
+
+SCHEMA_QUERIES = {
+    "sqlite": (
+        "select type, name, tbl_name, replace(replace(sql, char(10), ''), char(9), '') from sqlite_schema",
+        "select 'application_id', application_id from pragma_application_id",
+        "select 'auto_vacuum', auto_vacuum from pragma_auto_vacuum",
+    ),
+    "postgresql": (
+        "select c.relname, c.relkind, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,"
+        " a.attstorage, pg_get_expr(d.adbin, d.adrelid) from pg_class c join pg_attribute a on a.attrelid = c.oid"
+        " left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
+        " where c.relnamespace = 'public'::regnamespace and a.attnum > 0",
+        "select conname, conrelid::regclass::text, pg_get_constraintdef(oid) from pg_constraint"
+        " where connamespace = 'public'::regnamespace",
+        "select indexname, indexdef from pg_indexes where schemaname = 'public'",
+    ),
+}
+
+
+def schema_of(connection: Connection) -> set[tuple[object, ...]]:
+    """Return everything a database says of its tables, and the rows that a new store has."""
+    rows = "select name, value from meta where name <> 'store' union all select 'schema', version_num"
+    queries = (*SCHEMA_QUERIES[connection.dialect.name], f"{rows} from alembic_version")
+    return {tuple(row) for query in queries for row in connection.execute(text(query))}
+
+
+def test_a_new_store_has_the_tables_that_the_migrations_make(database_url: str) -> None:
+    """Of a new store alembic runs nothing, so what it would have made is compared in every detail."""
+    open_store(database_url).close()
+    with closing(Database(database_url)) as database, database.write() as connection:
+        made = schema_of(connection)
+        for table in (*reversed(Base.metadata.sorted_tables), "alembic_version"):
+            connection.execute(text(f"drop table {table}"))
+        upgrade(connection)
+        migrated = schema_of(connection)
+    assert len(made) > 10
+    assert made == migrated
 
 
 @pytest.mark.parametrize("read_only", [False, True])
