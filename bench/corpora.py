@@ -24,9 +24,12 @@ class Sample(NamedTuple):
 
 
 def folder() -> Path:
-    """Return the folder of the corpora: PAGEMASON_CORPORA, or `shared/corpora` beside the checkout."""
+    """Return the folder: PAGEMASON_CORPORA, or `shared/corpora` beside the checkout. SystemExit if none."""
     checkout = Path(__file__).resolve().parent.parent
-    return Path(os.environ.get("PAGEMASON_CORPORA") or checkout.parent / "shared" / "corpora")
+    found = Path(os.environ.get("PAGEMASON_CORPORA") or checkout.parent / "shared" / "corpora")
+    if not found.is_dir():
+        raise SystemExit(f"{found}: no such folder: PAGEMASON_CORPORA names the one with the WARC files of real pages")
+    return found
 
 
 def pages(name: str) -> Iterator[bytes]:

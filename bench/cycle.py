@@ -109,8 +109,11 @@ def _evict(store: Store, limit: int, pages: Pages) -> None:
 
 
 def captures_of(path: Path) -> list[Capture]:
-    """Return the captures of a file."""
-    return [entry for entry in entries([path], LIMITS, Position()) if isinstance(entry, Capture)]
+    """Return the captures of a file, which must have some."""
+    found = [entry for entry in entries([path], LIMITS, Position()) if isinstance(entry, Capture)]
+    if not found:
+        raise SystemExit(f"{path}: no captures in it, so there is nothing to compare")
+    return found
 
 
 def main() -> int:
