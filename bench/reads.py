@@ -39,12 +39,12 @@ def of_store(store: SqlStore, urls: Sequence[str]) -> dict[str, float]:
     cold, warm, decompressed = [], [], []
     read(urls[0])
     for url in _some(urls):
-        store.reader.forget()
+        store.forget()
         with _counting() as sizes:
             cold.append(_timed(lambda u=url: read(u)))  # type: ignore[misc]
         decompressed.append(sum(sizes))
         warm.append(min(_timed(lambda u=url: read(u)) for _ in range(WARM_READS)))  # type: ignore[misc]
-    store.reader.forget()
+    store.forget()
     start, n_bytes = time.perf_counter(), 0
     for record in store.captures():
         n_bytes += len(store.read(record).body)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Integer, Row, Table, bindparam, select
 
@@ -17,6 +17,7 @@ from store.names import number_of, site_id
 from store.packs import DamagedPack
 from store.patterns import literal, matcher
 from store.reading import Gone, Reader, damaged
+from store.snapshots import Query, Snapshot, Source, ask
 
 ATTEMPTS = 4
 """How often a look-up starts again when compaction moves what it looks at."""
@@ -26,16 +27,37 @@ URLS_AT_ONCE = 500
 
 CAPTURE: Table = CaptureRow.metadata.tables["capture"]
 
-_NEWEST = (
+_NEWEST = Query(
     select(CAPTURE)
     .where(CAPTURE.c.site == bindparam("site"), CAPTURE.c.url == bindparam("url"))
     .where(CAPTURE.c.time.between(bindparam("after"), bindparam("before")))
     .order_by(CAPTURE.c.time.desc(), CAPTURE.c.id.desc())
     .limit(bindparam("limit", type_=Integer))
 )
-"""Made once: making a statement takes longer than the database takes to answer it."""
 
-CaptureRows = Sequence[Row[Any]]
+_ROW = Query(
+    select(CAPTURE)
+    .where(CAPTURE.c.site == bindparam("site"), CAPTURE.c.url == bindparam("url"))
+    .where(CAPTURE.c.time == bindparam("time"), CAPTURE.c.id == bindparam("id"))
+)
+
+FEW = 8
+"""Records in an answer that is remembered, at the most."""
+
+
+class Located(NamedTuple):
+    """A row of `capture`."""
+
+    site: int
+    url: int
+    time: int
+    id: int
+    pack: int
+    slot: int
+    flags: int
+
+
+CaptureRows = Sequence[Row[Any]] | Sequence[Located]
 
 
 @dataclass(slots=True)
@@ -51,29 +73,38 @@ class Finder:
         """Return the captures of a URL or key, newest first, received within microseconds `after` to `before`."""
         for _ in range(ATTEMPTS):
             try:
-                with self.database.read() as connection:
-                    records = self._find(connection, url, after, before, limit)
-                return sorted(records, key=lambda r: (r.capture.time, r.id), reverse=True)[:limit]
+                with self.database.snapshot() as source:
+                    return [*self._remembered(source, url, after, before, limit)]
             except Gone:
                 continue
             except DamagedPack as error:
                 raise DamagedPage(f"{url}: damaged: {error}") from error
         raise self._restless()
 
-    def _find(self, connection: Connection, url: str, after: int, before: int | None, limit: int) -> list[Record]:
+    def _remembered(self, source: Source, url: str, after: int, before: int | None, limit: int) -> Sequence[Record]:
+        """Return what is to be found, newest first; where nothing was written since, what was found before."""
+        if not isinstance(source, Snapshot):
+            return self._find(source, url, after, before, limit)
+        wanted = url, after, before, limit
+        found: Sequence[Record] | None = source.remembered(wanted)
+        if found is None:
+            found = self._find(source, *wanted)
+            if len(found) <= FEW:
+                source.remember(wanted, found)
+        return found
+
+    def _find(self, source: Source, url: str, after: int, before: int | None, limit: int) -> list[Record]:
         last = (1 << 63) - 1 if before is None else before
         names = set(spellings(url))
         numbers = sorted(map(number_of, names))
         records: list[Record] = []
         for name in self.sites_of(url):
-            wanted = {"site": site_id(connection, name)[0], "after": after // 1000, "before": last // 1000}
-            rows = [
-                row
-                for number in numbers
-                for row in connection.execute(_NEWEST, {**wanted, "url": number, "limit": limit + 1})
-            ]
-            records += self.records(connection, list({(row.site, row.id): row for row in rows}.values()))
-        return [r for r in records if names & {r.capture.url, r.capture.key} and after <= r.capture.time <= last]
+            site, _ = site_id(source, name)
+            wanted = {"site": site, "after": after // 1000, "before": last // 1000, "limit": limit + 1}
+            rows = [Located._make(row) for number in numbers for row in ask(source, _NEWEST, {**wanted, "url": number})]
+            records += self.records(source, list({(row.site, row.id): row for row in rows}.values()))
+        found = [r for r in records if names & {r.capture.url, r.capture.key} and after <= r.capture.time <= last]
+        return sorted(found, key=lambda r: (r.capture.time, r.id), reverse=True)[:limit]
 
     def moments(self, captures: Sequence[Capture]) -> set[tuple[int, int]]:
         """Return (the URL's number, milliseconds) of the kept captures that may be of these URLs and moments."""
@@ -94,13 +125,13 @@ class Finder:
                     found.update((row.url, row.time) for row in connection.execute(query))
         return found
 
-    def records(self, connection: Connection, rows: CaptureRows) -> list[Record]:
+    def records(self, source: Source, rows: CaptureRows) -> list[Record]:
         """Return the records of rows, in their order. Gone or DamagedPack when a head cannot be read."""
-        fresh = freshenings(connection, rows)
-        return [self._record(connection, row, fresh.get((row.site, row.id))) for row in rows]
+        fresh = freshenings(source, rows)
+        return [self._record(source, row, fresh.get((row.site, row.id))) for row in rows]
 
-    def _record(self, connection: Connection, row: Row[Any], fresh: Freshening | None) -> Record:
-        head = self.reader.head(connection, row.site, row.pack)
+    def _record(self, source: Source, row: Row[Any] | Located, fresh: Freshening | None) -> Record:
+        head = self.reader.head(source, row.site, row.pack)
         if row.slot >= len(head.captures):
             raise DamagedPack(f"pack {row.pack} has no slot {row.slot}")
         size = head.recipes.size(row.slot)
@@ -114,29 +145,28 @@ class Finder:
             if (found := self.reader.remembered(*place)) is not None and found.url == record.capture.url:
                 return found
             for _ in range(ATTEMPTS):
-                with self.database.read() as connection:
+                with self.database.snapshot() as source:
                     try:
                         if place[1]:
-                            return self._capture(connection, record, place)
+                            return self._capture(source, record, place)
                     except Gone:
                         pass
-                    place = self._place(connection, record)
+                    place = self._place(source, record)
         except DamagedPack as error:
             raise damaged(record, error) from error
         raise self._restless()
 
-    def _capture(self, connection: Connection, record: Record, place: tuple[int, int, int]) -> Capture:
-        capture = self.reader.capture(connection, *place)
+    def _capture(self, source: Source, record: Record, place: tuple[int, int, int]) -> Capture:
+        capture = self.reader.capture(source, *place)
         if capture.url != record.capture.url:
             raise DamagedPack(f"pack {place[1]}, slot {place[2]} holds {capture.url}")
         return capture
 
-    def _place(self, connection: Connection, record: Record) -> tuple[int, int, int]:
+    def _place(self, source: Source, record: Record) -> tuple[int, int, int]:
         for name in self.sites_of(record.capture.url):
-            site, _ = site_id(connection, name)
+            site, _ = site_id(source, name)
             key = {"site": site, "url": number_of(record.capture.url), "time": record.capture.time // 1000}
-            row = connection.execute(select(CAPTURE).filter_by(**key, id=record.id)).first()
-            if row is not None:
+            for row in map(Located._make, ask(source, _ROW, {**key, "id": record.id})):
                 return row.site, row.pack, row.slot
         raise NoSuchCapture(f"{record.capture.url}: capture {record.id} is not in the store any more")
 

@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgpack
-from sqlalchemy import Connection, Row, Table, delete, insert, select, update
+from sqlalchemy import Connection, Row, Table, bindparam, delete, insert, select, update
 
 from store.base import Freshening, Record
 from store.models import IS_FRESHENED, CaptureRow, FresheningRow
 from store.names import number_of
 from store.packs import Codec, DamagedPack, decode
+from store.snapshots import Query, Source, ask
 
 CAPTURE: Table = CaptureRow.metadata.tables["capture"]
+
+_DATA = Query(
+    select(FresheningRow.data).where(FresheningRow.site == bindparam("site"), FresheningRow.id == bindparam("id"))
+)
 
 _codec = Codec(3)
 
@@ -34,15 +39,14 @@ def decode_freshening(stored: bytes) -> Freshening:
     return Freshening(headers, request_time, time, invalid)
 
 
-def freshenings(connection: Connection, rows: Sequence[Row[Any]]) -> dict[tuple[int, int], Freshening]:
+def freshenings(source: Source, rows: Sequence[Any]) -> dict[tuple[int, int], Freshening]:
     """Return the freshenings of rows of `capture` by site and id. One that cannot be read counts as invalid."""
     found = {}
     for row in rows:
         if row.flags & IS_FRESHENED:
-            query = select(FresheningRow.data).where(FresheningRow.site == row.site, FresheningRow.id == row.id)
-            stored = connection.execute(query).scalar()
+            stored = ask(source, _DATA, {"site": row.site, "id": row.id})
             try:
-                found[row.site, row.id] = decode_freshening(stored or b"")
+                found[row.site, row.id] = decode_freshening(stored[0][0] if stored else b"")
             except DamagedPack:
                 found[row.site, row.id] = Freshening((), 0, 0, invalid=True)
     return found

@@ -2,15 +2,16 @@
 
 from hashlib import blake2b
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import bindparam, select
 
 from store.models import Site
+from store.snapshots import Query, Source, ask
 
 BITS = 48
 PROBES = 16
 """Sites whose names hash alike take the following numbers; so many are looked at."""
 
-_NAME = select(Site.name).where(Site.id == bindparam("number"))
+_NAME = Query(select(Site.name).where(Site.id == bindparam("number")))
 
 
 def number_of(text: str) -> int:
@@ -18,11 +19,11 @@ def number_of(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=BITS // 8).digest(), "big")
 
 
-def site_id(connection: Connection, name: str) -> tuple[int, bool]:
+def site_id(source: Source, name: str) -> tuple[int, bool]:
     """Return a site's number and whether it has a row already."""
     first = number_of(name)
     for number in range(first, first + PROBES):  # one at a time: a range would be asked of every shard
-        found = connection.execute(_NAME, {"number": number}).scalar()
-        if found is None or found == name:
-            return number, found is not None
+        found = ask(source, _NAME, {"number": number})
+        if not found or found[0][0] == name:
+            return number, bool(found)
     raise OverflowError(f"site {name!r}: {PROBES} sites with the same number")  # 2**48 to the 15th against it

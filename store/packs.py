@@ -41,6 +41,9 @@ class Head:
     """Source 0 is this pack's raw body, source i that of `needs[i - 1]`."""
     tokens: list[Pairs] = field(default_factory=list)
     """What to put back into the joined runs, by `tokens.restore`."""
+    proofs: dict[int, tuple[bytes | int, ...]] = field(default_factory=dict, compare=False)
+    """Of captures that were read and checked, by slot: the body's xxh3-128, and which loaded raw bodies it is made of.
+    Made of the same ones again, it need not be checked by the slower digest."""
 
 
 def encode_head(head: Head, recipes: bytes) -> bytes:

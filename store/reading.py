@@ -2,16 +2,19 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import count
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection, bindparam, select
+import xxhash
+from sqlalchemy import bindparam, select
 
-from blocks.model import Capture, body_digest, compose
+from blocks.model import Capture, body_digest
 from store.base import DamagedPage, Record
 from store.models import Pack
 from store.packs import DamagedPack, Head, decode, decode_head
+from store.snapshots import Query, Source, ask
 from store.tokens import restore
 
 V = TypeVar("V")
@@ -20,9 +23,8 @@ HEAD_BYTES, RAW_BYTES = 16 << 20, 64 << 20
 """What a reader keeps of heads and of raw bodies."""
 
 _KEY = (Pack.site == bindparam("site"), Pack.id == bindparam("pack"))
-_HEAD = select(Pack.base, Pack.head).where(*_KEY)
-_BODY = select(Pack.base, Pack.raw, Pack.body).where(*_KEY)
-"""Made once: making a statement takes longer than the database takes to answer it."""
+_HEAD = Query(select(Pack.base, Pack.head).where(*_KEY))
+_BODY = Query(select(Pack.base, Pack.raw, Pack.body).where(*_KEY))
 
 Key = tuple[int, int]
 """A pack: its site and its id."""
@@ -61,13 +63,22 @@ class Lru(Generic[V]):
             self._bytes = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A raw body in memory. `number` is another one each time a pack is loaded."""
+
+    raw: bytes
+    number: int
+
+
 class Reader:
-    """Reads packs of one store over the connections it is given."""
+    """Reads packs of one store within the transactions it is given."""
 
     def __init__(self) -> None:
         self._heads: Lru[Head] = Lru(HEAD_BYTES)
         self._base_heads: Lru[bytes] = Lru(HEAD_BYTES)
-        self._raws: Lru[bytes] = Lru(RAW_BYTES)
+        self._raws: Lru[Loaded] = Lru(RAW_BYTES)
+        self._numbers = count(1)
 
     def forget(self) -> None:
         """Drop all that is kept in memory."""
@@ -75,46 +86,46 @@ class Reader:
         self._base_heads.clear()
         self._raws.clear()
 
-    def head(self, connection: Connection, site: int, pack: int) -> Head:
+    def head(self, source: Source, site: int, pack: int) -> Head:
         """Return a pack's head. Gone when there is no such pack, DamagedPack when it cannot be read."""
         found = self._heads.get((site, pack))
         if found is not None:
             return found
-        raw = self.raw_head(connection, site, pack)
+        raw = self.raw_head(source, site, pack)
         head = decode_head(raw)
         self._heads.put((site, pack), head, 4 * len(raw) + 500)
         return head
 
-    def raw_head(self, connection: Connection, site: int, pack: int) -> bytes:
+    def raw_head(self, source: Source, site: int, pack: int) -> bytes:
         """Return a pack's raw head; those of bases are kept in memory. Gone, DamagedPack."""
-        row = connection.execute(_HEAD, {"site": site, "pack": pack}).first()
-        if row is None:
-            raise Gone(f"pack {pack}")
-        base = b""
-        if row.base:
-            found = self._base_heads.get((site, row.base))
-            base = self.raw_head(connection, site, row.base) if found is None else found
-            self._base_heads.put((site, row.base), base, len(base))
-        return decode(row.head, base)
+        base, head = _only(ask(source, _HEAD, {"site": site, "pack": pack}), pack)
+        dictionary = b""
+        if base:
+            found = self._base_heads.get((site, base))
+            dictionary = self.raw_head(source, site, base) if found is None else found
+            self._base_heads.put((site, base), dictionary, len(dictionary))
+        return decode(head, dictionary)
 
-    def raw(self, connection: Connection, site: int, pack: int) -> bytes:
+    def raw(self, source: Source, site: int, pack: int) -> bytes:
         """Return a pack's raw body. Gone when there is no such pack, DamagedPack when it cannot be read."""
+        return self._load(source, site, pack).raw
+
+    def _load(self, source: Source, site: int, pack: int) -> Loaded:
         found = self._raws.get((site, pack))
         if found is not None:
             return found
-        row = connection.execute(_BODY, {"site": site, "pack": pack}).first()
-        if row is None:
-            raise Gone(f"pack {pack}")
-        raw = decode(row.body, self.raw(connection, site, row.base) if row.base else b"")
-        if len(raw) != row.raw:
-            raise DamagedPack(f"pack {pack}: {row.raw} bytes expected, {len(raw)} found")
-        self._raws.put((site, pack), raw, len(raw))
-        return raw
+        base, size, body = _only(ask(source, _BODY, {"site": site, "pack": pack}), pack)
+        raw = decode(body, self.raw(source, site, base) if base else b"")
+        if len(raw) != size:
+            raise DamagedPack(f"pack {pack}: {size} bytes expected, {len(raw)} found")
+        loaded = Loaded(raw, next(self._numbers))
+        self._raws.put((site, pack), loaded, len(raw))
+        return loaded
 
-    def capture(self, connection: Connection, site: int, pack: int, slot: int) -> Capture:
+    def capture(self, source: Source, site: int, pack: int, slot: int) -> Capture:
         """Return the capture in a slot with its body, whose digest is checked. DamagedPack when it differs."""
-        head = self.head(connection, site, pack)
-        return _composed(head, pack, slot, lambda needed: self.raw(connection, site, needed))
+        head = self.head(source, site, pack)
+        return _composed(head, pack, slot, lambda needed: self._load(source, site, needed))
 
     def remembered(self, site: int, pack: int, slot: int) -> Capture | None:
         """Return the capture in a slot if all it needs is in memory: the database is not asked. DamagedPack."""
@@ -122,11 +133,11 @@ class Reader:
         if head is None:
             return None
 
-        def fetch(needed: int) -> bytes:
-            raw = self._raws.get((site, needed))
-            if raw is None:
+        def fetch(needed: int) -> Loaded:
+            found = self._raws.get((site, needed))
+            if found is None:
                 raise Gone(f"pack {needed}")
-            return raw
+            return found
 
         try:
             return _composed(head, pack, slot, fetch)
@@ -134,30 +145,31 @@ class Reader:
             return None
 
 
-def _composed(head: Head, pack: int, slot: int, fetch: Callable[[int], bytes]) -> Capture:
+def _only(rows: list[Any], pack: int) -> Any:
+    if not rows:
+        raise Gone(f"pack {pack}")
+    return rows[0]
+
+
+def _composed(head: Head, pack: int, slot: int, fetch: Callable[[int], Loaded]) -> Capture:
     """Return the capture in a slot of a pack; `fetch` gives raw bodies."""
-    recipe = head.recipes.recipe(slot)
     packs = (pack, *head.needs)
     try:
-        body = compose(recipe, _Sources(lambda source: fetch(packs[source])))
-    except (ValueError, IndexError) as error:
+        sources, starts, stops = head.recipes.columns(slot)
+        loaded = {source: fetch(packs[source]) for source in sorted(set(sources))}
+    except IndexError as error:
         raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
+    raws = {source: found.raw for source, found in loaded.items()}
+    # a run beyond its source gives fewer bytes, which the digest does not agree with
+    body = b"".join([raws[source][start:stop] for source, start, stop in zip(sources, starts, stops, strict=True)])
     if head.tokens[slot]:
         body = restore(body, head.tokens[slot])
-    if body_digest(body) != head.digests[slot]:
-        raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
+    proof: tuple[bytes | int, ...] = (xxhash.xxh3_128_digest(body), *[found.number for found in loaded.values()])
+    if head.proofs.get(slot) != proof:
+        if body_digest(body) != head.digests[slot]:
+            raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
+        head.proofs[slot] = proof
     return replace(head.captures[slot], body=body)
-
-
-class _Sources(dict[int, bytes]):
-    """Raw bodies by number of source, fetched when first asked for."""
-
-    def __init__(self, fetch: Callable[[int], bytes]) -> None:
-        self._fetch = fetch
-
-    def __missing__(self, source: int) -> bytes:
-        self[source] = raw = self._fetch(source)
-        return raw
 
 
 def damaged(record: Record, error: Exception) -> DamagedPage:

@@ -48,6 +48,12 @@ class Recipes:
         columns = (self.sources[part].tolist(), self.offsets[part].tolist(), self.lengths[part].tolist())
         return Recipe(tuple(map(Run, *columns)))
 
+    def columns(self, slot: int) -> tuple[list[int], list[int], list[int]]:
+        """Return the runs of a capture: their sources, and where in these they start and stop."""
+        part = slice(int(self.starts[slot]), int(self.starts[slot + 1]))
+        starts = self.offsets[part]
+        return self.sources[part].tolist(), starts.tolist(), (starts + self.lengths[part]).tolist()
+
     def size(self, slot: int) -> int:
         """Return the bytes of a capture's body."""
         return int(self.lengths[int(self.starts[slot]) : int(self.starts[slot + 1])].sum())

@@ -162,5 +162,10 @@ class SqlStore:
 
         removing.erase(self)
 
+    def forget(self) -> None:
+        """Drop all that was read and is kept in memory."""
+        self.reader.forget()
+        self.database.forget()
+
     def close(self) -> None:
         self.database.close()
