@@ -6,7 +6,8 @@ turns the dashboard is left alone and visited: overview, sites, and one page aft
 
     python -m bench.dashboard [--captures 50000] [--store FILE] [--seconds 20] [--rounds 3] [--json]
 
-`--store` keeps the store, so that another run need not make it again. Exit code 1 when a bound is not kept.
+`--store` keeps the store: another run uses it, or fills it up when its filling was interrupted. Exit code 1 when a
+bound is not kept.
 """
 
 import argparse
@@ -43,7 +44,8 @@ RATE = 40
 """Requests a second that the proxy's client makes."""
 
 N_URLS = 2000
-BATCH = 64
+BATCH = 256
+"""Captures kept in one transaction: a site of few pages gets few packs."""
 
 ALONE, VISITED = "dashboard left alone", "dashboard visited"
 

@@ -44,7 +44,7 @@ def look_up(
     if text_of(request, "url"):
         from blocks.model import body_digest
 
-        for block in look(board, request, 0).blocks:
+        for block in look(board, request, 0, 0).blocks:
             if body_digest(block.data) == digest:
                 return found, Known(digest, len(block.data), block.tag, (0, block.offset), [], 1), block.data
     if found is None:

@@ -2,6 +2,7 @@
 
 import logging
 from collections import OrderedDict
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -25,6 +26,12 @@ MAX_BYTES = 4 << 20
 
 N_REMEMBERED = 32
 
+WAIT_SECONDS = 0.2
+"""How long somebody who looks at a page waits until it is judged; nine pages of ten are by then."""
+
+Remembered = tuple[Future["PageContent"], Any]
+"""A page's content, and the evidence it was judged by, which keeps its id."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
@@ -43,42 +50,54 @@ class PageContent:
     n_others: int = 0
     reason: str = ""
     why: str = ""
+    is_pending: bool = False
 
 
 class Judge:
-    """Judges pages as the proxy does, by the rules as they are now; the last few are remembered."""
+    """Judges pages as the proxy does, by the rules as they are now, one at a time; the last few are remembered."""
 
     def __init__(self, rules: RulesFile, evidence: Evidence, min_confidence: float) -> None:
         self._rules, self._evidence, self._min_confidence = rules, evidence, min_confidence
-        self._known: OrderedDict[tuple[Any, ...], tuple[PageContent, Any]] = OrderedDict()
+        self._known: OrderedDict[tuple[Any, ...], Remembered] = OrderedDict()
         self._lock = Lock()
+        self._judging = ThreadPoolExecutor(1, "judge")
 
     def rule_of(self, url: str) -> EffectiveRule:
         """Return what the rules in force say about a URL's host."""
         self._rules.refresh()
         return self._rules.rules.about(host_of(url))
 
-    def content_of(self, capture: Capture, site: str) -> PageContent:
-        """Return the content of a page; it is compared with others of its site once those have been read."""
+    def close(self) -> None:
+        """Judge nothing more."""
+        self._judging.shutdown(wait=False, cancel_futures=True)
+
+    def content_of(self, capture: Capture, site: str, wait_seconds: float = WAIT_SECONDS) -> PageContent:
+        """Return the content of a page; it is compared with others of its site once those have been read.
+
+        A page that takes longer than somebody waits is judged behind the answer, which says so.
+        """
         if not is_page(capture):
             return PageContent(why="This is no HTML page: it has no content blocks.")
         if len(capture.body) > MAX_BYTES:
             return PageContent(why=f"Pages of more than {MAX_BYTES >> 20} MiB are not judged here.")
         rule = self.rule_of(capture.url)
+        try:
+            return self._future(capture, site, rule).result(wait_seconds)
+        except (TimeoutError, CancelledError):  # cancelled when too many others have been asked for since
+            return PageContent(rule, why="The page is being judged: load it again in a moment.", is_pending=True)
+
+    def _future(self, capture: Capture, site: str, rule: EffectiveRule) -> "Future[PageContent]":
         evidence = self._evidence.prepared(site, rule.method)
         content_type = capture.header("content-type")
         key = (body_digest(capture.body), capture.url, content_type, rule.digest, id(evidence))
         with self._lock:
             found = self._known.get(key)
-            if found is not None:
-                self._known.move_to_end(key)
-                return found[0]
-        made = self._made(capture, rule, evidence)
-        with self._lock:
-            self._known[key] = made, evidence  # which keeps its id
+            if found is None or found[0].cancelled():
+                found = self._known[key] = self._judging.submit(self._made, capture, rule, evidence), evidence
+            self._known.move_to_end(key)
             while len(self._known) > N_REMEMBERED:
-                self._known.popitem(last=False)
-        return made
+                self._known.popitem(last=False)[1][0].cancel()
+            return found[0]
 
     def _made(self, capture: Capture, rule: EffectiveRule, evidence: Any) -> PageContent:
         try:

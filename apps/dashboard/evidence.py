@@ -1,8 +1,8 @@
 """What the pages of a site have in common: on how many each block stands, which block each resembles, and what an
 extraction method prepares from them.
 
-Worked out from the pages themselves by one thread with low priority, a site at a time, and kept in memory until the
-site changes. Of a large site so many captures are read as `pagemason show` reads, spread evenly.
+Worked out from the pages themselves (`apps.dashboard.reading`), a site at a time, and kept in memory until the site
+changes. Of a large site so many captures are read as `pagemason show` reads, spread evenly.
 """
 
 import logging
@@ -10,16 +10,16 @@ import os
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from apps.site_blocks import SiteBlocks, spread
-from extract.protocol import Page, page_of
+from apps.dashboard.reading import BLOCKS, LESS_PRIORITY, Key, Reading
+from apps.site_blocks import SiteBlocks
 from extract.registry import extractor
-from proxy.views.rendering import N_EVIDENCE_PAGES, Row, evidence_of, pages_of
-from store.base import SiteStats, Store, StoreError
+from proxy.views.rendering import N_EVIDENCE_PAGES
+from store.base import SiteStats, StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -38,12 +38,6 @@ QUIET_SECONDS = 3.0
 RECOUNT_SECONDS = 60.0
 """How long what is known of a site that keeps changing is used before it is worked out again."""
 
-BLOCKS = ""
-"""In the place of a method's name: on how many pages each block stands."""
-
-Key = tuple[str, str]
-"""A site, and the name of a method or BLOCKS."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -55,8 +49,8 @@ class _Known:
 class Evidence:
     """Reads sites when they are asked for. `close` ends its thread."""
 
-    def __init__(self, store: Store, stats_of: Callable[[str], SiteStats | None]) -> None:
-        self._store, self._stats_of = store, stats_of
+    def __init__(self, reading: Reading, stats_of: Callable[[str], SiteStats | None]) -> None:
+        self._reading, self._stats_of = reading, stats_of
         self._known: OrderedDict[Key, _Known] = OrderedDict()
         self._progress: dict[Key, tuple[int, int]] = {}
         self._lock = threading.Condition()
@@ -129,11 +123,13 @@ class Evidence:
         with self._lock:
             self._closing = True
             self._lock.notify_all()
+        self._reading.close()
         self._thread.join(10)
 
     def _work(self) -> None:
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        if self._reading.rests:
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LESS_PRIORITY)
         with self._lock:  # the first answers come before it
             self._lock.wait_for(lambda: self._wanted or self._closing, QUIET_SECONDS)
         if not self._closing:
@@ -142,8 +138,10 @@ class Evidence:
             value = None
             stats = self._stats_of(key[0])
             try:
-                value = self._value(key, stats) if stats is not None else None
+                value = self._reading.read(key, stats, self._tell(key)) if stats is not None else None
             except StoreError as exc:
+                if self._closing:
+                    return
                 logger.warning("the pages of %s were not read: %s", key[0], exc)
             except Exception:
                 logger.exception("the pages of %s were not read", key[0])
@@ -165,34 +163,16 @@ class Evidence:
         for each in alike[:-MAX_SITES]:
             del self._known[each]
 
-    def _value(self, key: Key, stats: SiteStats) -> Any:
-        site, method = key
-        if method == BLOCKS:
-            return self._count(site, stats)
-        return evidence_of(extractor(method), self._pages(pages_of(self._store, site)))
+    def _tell(self, key: Key) -> Callable[[int, int], bool]:
+        def tell(n: int, of: int) -> bool:
+            self._progress[key] = n, of
+            if self._reading.rests:
+                self._give_way()
+            return not self._closing
 
-    def _pages(self, rows: Sequence[Row]) -> Iterator[Page]:
-        for row in rows:
-            yield page_of(*row)
-            self._give_way()
+        return tell
 
     def _give_way(self) -> None:
         """Wait while somebody waits for an answer: a thread's priority means nothing to the interpreter's lock."""
         with self._lock:
             self._lock.wait_for(lambda: self._closing or self._n_answering <= 0, MOST_PATIENCE_SECONDS)
-
-    def _count(self, site: str, stats: SiteStats) -> SiteBlocks | None:
-        found = SiteBlocks(site, stats, time.monotonic())
-        records = self._store.of_site(site)
-        found.n_site_captures = len(records)
-        sample = spread(records)
-        for number, record in enumerate(sample):
-            if self._closing:
-                return None
-            with suppress(StoreError):  # a page that is damaged or gone by now is left out
-                found.add(record, self._store.read(record))
-            self._progress[site, BLOCKS] = number + 1, len(sample)
-            self._give_way()
-        found.finish()
-        found.made = time.monotonic()
-        return found

@@ -35,7 +35,7 @@ N_SAMPLES = 720
 """An hour."""
 
 STATS_SECONDS = 1.0
-"""How long the totals of the store are used before they are read again."""
+"""How long the totals of the store, and the proxy's counters, are used before they are asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Proxy(Protocol):
         ...
 
 
-class Here:
+class ProxyHere:
     """A proxy in this process."""
 
     def __init__(self, service: "Service") -> None:
@@ -94,7 +94,7 @@ class Here:
         return self._service.refetch(url, REFETCH_SECONDS)
 
 
-class There:
+class ProxyThere:
     """A proxy at the other end of a pipe."""
 
     def __init__(self, connection: Connection) -> None:
@@ -157,7 +157,9 @@ class Live:
     def __init__(self, store: Store, proxy: Proxy | None) -> None:
         self._store, self.proxy = store, proxy
         self._stats: tuple[float, Stats] | None = None
+        self._snapshot: tuple[float, Snapshot] | None = None
         self._lock = threading.Lock()
+        self._asking = threading.Lock()
         self._end = threading.Event()
         self.samples: deque[Sample] = deque(maxlen=N_SAMPLES)
         self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
@@ -175,8 +177,15 @@ class Live:
             return self._stats[1]
 
     def snapshot(self) -> Snapshot | None:
-        """Return how the proxy is now, None when there is none or it does not answer."""
-        return self.proxy.snapshot() if self.proxy else None
+        """Return how the proxy is, at most STATS_SECONDS old; None when there is none or it does not answer."""
+        if self.proxy is None:
+            return None
+        with self._asking:
+            now = time.monotonic()
+            if self._snapshot is None or now - self._snapshot[0] > STATS_SECONDS:
+                found = self.proxy.snapshot()
+                self._snapshot = None if found is None else (now, found)
+            return self._snapshot[1] if self._snapshot else None
 
     def sample(self) -> Sample:
         """Take a sample now."""

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 
 from apps.dashboard import charts
 from apps.dashboard.board import Board, link, number_of, shown, text_of
-from apps.dashboard.content import PageContent
+from apps.dashboard.content import WAIT_SECONDS, PageContent
 from apps.dashboard.drawing import KINDS, drawn, drawn_view
 from apps.dashboard.rules import decision_about
 from apps.dashboard.sites import wait_for
@@ -22,6 +22,8 @@ from store.base import Record
 from store.kinds import is_page
 
 BLOCK_ROWS = 50
+WHOLE_SECONDS, FRAME_SECONDS = 60.0, 5.0
+"""How long a whole table waits until the site is counted and the page judged, and the drawn page for the latter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +59,19 @@ class Seen:
         return [self.kind(number) for number in range(len(self.blocks))] if self.found else []
 
 
-def look(board: Board, request: Request, wait_seconds: float | None = None) -> Seen:
-    """Return the page that a request asks for."""
+def look(
+    board: Board, request: Request, counted_within: float | None = None, judged_within: float = WAIT_SECONDS
+) -> Seen:
+    """Return the page that a request asks for, with what is known of it after so many seconds."""
     url = text_of(request, "url")
     records, at = board.capture_of(url, text_of(request, "capture"))
     capture = board.store.read(records[at])
     blocks = blocks_of(capture)
     site = board.site_of(url)
-    wait_seconds = wait_for(board.site_stats(site)) if wait_seconds is None else wait_seconds
-    found = board.evidence.blocks(site, wait_seconds)
+    found = board.evidence.blocks(site, wait_for(board.site_stats(site)) if counted_within is None else counted_within)
     known = [found.of(block.data) if found else None for block in blocks]
-    return Seen(records, at, capture, blocks, site, found, known, board.judge.content_of(capture, site))
+    content = board.judge.content_of(capture, site, judged_within)
+    return Seen(records, at, capture, blocks, site, found, known, content)
 
 
 def captures_table(board: Board, request: Request, whole: bool) -> Table:
@@ -137,7 +141,8 @@ def _headers(capture: Capture, request: Request) -> Table:
 
 def blocks_table(board: Board, request: Request, whole: bool) -> Table:
     """The blocks of a capture."""
-    return _blocks(look(board, request, 60.0 if whole else None), request, whole)
+    seen = look(board, request, WHOLE_SECONDS, WHOLE_SECONDS) if whole else look(board, request)
+    return _blocks(seen, request, whole)
 
 
 def _blocks(seen: Seen, request: Request, whole: bool) -> Table:
@@ -235,7 +240,7 @@ def page(board: Board, request: Request) -> Response:
 
 def frame(board: Board, request: Request) -> Response:
     """Return the stored page as a document for the sandboxed frame. `marks` colours its blocks, `view` names one."""
-    seen = look(board, request)
+    seen = look(board, request, judged_within=FRAME_SECONDS)
     if not is_page(seen.capture):
         return HTMLResponse("<!doctype html><title>no page</title><p>This is no HTML page, and is not drawn.")
     codec = encoding_of(seen.capture.body, seen.capture.header("content-type"))

@@ -25,7 +25,8 @@ from apps.dashboard.board import Board
 from apps.dashboard.content import Judge
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.keys import Keys, token_of
-from apps.dashboard.live import Here, Live, Proxy, There, tell
+from apps.dashboard.live import Live, Proxy, ProxyHere, ProxyThere, tell
+from apps.dashboard.reading import Here, There, give_way
 from proxy.views.rules_file import RulesFile
 from settings import Settings, data_directory, rules_file
 from store.base import Store
@@ -70,7 +71,9 @@ def serve(settings: Settings, store: Store, proxy: Proxy | None, sockets: Socket
     def stats_of(site: str) -> Any:
         return board.site_stats(site) if board else None
 
-    evidence = Evidence(store, stats_of)
+    in_memory = settings.store == "memory:"  # no other process can see it
+    reading = Here(store) if in_memory else There(settings.store, settings.site_of)
+    evidence = Evidence(reading, stats_of)
     keys = Keys(token_of(data_directory()))
     rules = RulesFile(rules_file(settings))
     judge = Judge(rules, evidence, settings.min_confidence)
@@ -95,6 +98,7 @@ def serve(settings: Settings, store: Store, proxy: Proxy | None, sockets: Socket
         asyncio.run(server.serve(list(sockets)))
     finally:
         live.close()
+        judge.close()
         evidence.close()
 
 
@@ -121,7 +125,7 @@ def _in_thread(service: "Service", sockets: Sockets) -> Iterator[None]:
     servers: list[_Server] = []
     thread = threading.Thread(
         target=serve,
-        args=(service.settings, service.store, Here(service), sockets, servers.append),
+        args=(service.settings, service.store, ProxyHere(service), sockets, servers.append),
         name="dashboard",
         daemon=True,
     )
@@ -186,15 +190,14 @@ def main(settings: Settings, connection: Connection, sockets: Sockets) -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a signal to the group is for the proxy, which then tells us
-    with contextlib.suppress(OSError):
-        os.nice(NICENESS)
+    give_way(NICENESS)
     store = open_store(settings.store, create=False, read_only=True, sites=settings.site_of)
 
     def hold(server: _Server) -> None:
         threading.Thread(target=_end_with, args=(connection, server), name="end", daemon=True).start()
 
     try:
-        serve(settings, store, There(connection), sockets, hold)
+        serve(settings, store, ProxyThere(connection), sockets, hold)
     finally:
         store.close()
 

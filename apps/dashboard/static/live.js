@@ -57,3 +57,4 @@ const shown = document.querySelector("[data-live]");
 if (shown) live(shown.dataset.live);
 const waiting = document.querySelector("[data-counting]");
 if (waiting) counting(waiting);
+else if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 1500);

@@ -5,6 +5,7 @@ import time
 from contextlib import closing
 
 from apps.dashboard.evidence import MAX_SITES, MAX_WAITING, Evidence
+from apps.dashboard.reading import Here
 from store.base import Record, SiteStats, Stats
 from store.memory import MemoryStore
 from tests.store.conftest import page, site_pages
@@ -33,7 +34,7 @@ def test_who_asked_last_comes_first_and_the_queue_has_an_end() -> None:
     sites = [f"{number}.test" for number in range(MAX_WAITING + 5)]
     store.keep([page(f"http://{site}/") for site in sites])
     stats = store.stats()
-    with closing(Evidence(store, lambda site: stats_of(stats, site))) as evidence:
+    with closing(Evidence(Here(store), lambda site: stats_of(stats, site))) as evidence:
         for site in sites:
             assert evidence.blocks(site) is None
             while not store.read_sites:
@@ -49,7 +50,7 @@ def test_reading_rests_while_an_answer_is_made() -> None:
     store = MemoryStore()
     store.keep(site_pages(40))
     stats = store.stats()
-    with closing(Evidence(store, lambda site: stats_of(stats, site))) as evidence:
+    with closing(Evidence(Here(store), lambda site: stats_of(stats, site))) as evidence:
         with evidence.answering():
             assert evidence.blocks("a.test") is None
             time.sleep(0.2)
@@ -62,7 +63,7 @@ def test_who_waits_for_the_reading_does_not_hold_it_up() -> None:
     store = MemoryStore()
     store.keep(site_pages(40))
     stats = store.stats()
-    with closing(Evidence(store, lambda site: stats_of(stats, site))) as evidence, evidence.answering():
+    with closing(Evidence(Here(store), lambda site: stats_of(stats, site))) as evidence, evidence.answering():
         began = time.monotonic()
         assert evidence.blocks("a.test", 20) is not None
         assert time.monotonic() - began < 10

@@ -11,7 +11,8 @@ from apps.dashboard.content import Judge
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.exposition import N_SITES, OTHER, metrics_text, store_text
 from apps.dashboard.keys import Keys
-from apps.dashboard.live import Here, Live, There, tell
+from apps.dashboard.live import Live, ProxyHere, ProxyThere, tell
+from apps.dashboard.reading import Here
 from proxy.service import Service
 from proxy.views.rules_file import RulesFile
 from settings import Settings
@@ -22,7 +23,7 @@ DOCS = Path(__file__).resolve().parent.parent.parent.parent / "docs"
 
 
 def board_of(store: MemoryStore, live: Live) -> Board:
-    evidence = Evidence(store, lambda site: None)
+    evidence = Evidence(Here(store), lambda site: None)
     evidence.close()
     rules = RulesFile(Path("no rules"))
     judge = Judge(rules, evidence, 0.35)
@@ -34,7 +35,7 @@ def names(home: Path) -> set[str]:
     service = Service(Settings(store="memory:", confdir=str(home)))
     store = MemoryStore()
     store.keep([page()])
-    text = metrics_text(board_of(store, Live(store, Here(service))))
+    text = metrics_text(board_of(store, Live(store, ProxyHere(service))))
     service.close()
     found = {sample.name for family in text_string_to_metric_families(text) for sample in family.samples}
     return found | {f"{f.name}_total" for f in text_string_to_metric_families(text) if f.type == "counter"}
@@ -68,7 +69,7 @@ def test_counters_come_over_a_pipe(home: Path) -> None:
     ours, theirs = Pipe()
     thread = threading.Thread(target=tell, args=(ours, service))
     thread.start()
-    far = There(theirs)
+    far = ProxyThere(theirs)
     snapshot = far.snapshot()
     assert snapshot is not None
     assert snapshot.by_label("pagemason_requests_total")["hit"] == 3.0

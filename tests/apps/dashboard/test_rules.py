@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -10,6 +11,7 @@ import pytest
 
 from apps.dashboard.content import Judge
 from apps.dashboard.evidence import Evidence
+from apps.dashboard.reading import Here
 from proxy.views.rules import Rule, load_rules, save_rules
 from proxy.views.rules_file import RulesFile
 from settings import Settings, rules_file
@@ -148,7 +150,7 @@ def test_two_writers_leave_a_whole_file(tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
     store = MemoryStore()
-    evidence = Evidence(store, lambda site: None)
+    evidence = Evidence(Here(store), lambda site: None)
     try:
         path = tmp_path / "rules.yaml"
         save_rules(path, [Rule("a.test", method="InfoDiscoverer")])
@@ -157,8 +159,26 @@ def test_a_page_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
             "HTML" in judge.content_of(page("http://a.test/", headers=((b"Content-Type", b"image/png"),)), "a.test").why
         )
         assert judge.content_of(page("http://a.test/", b"<p>x" * 2_000_000), "a.test").why.startswith("Pages of more")
-        alone = judge.content_of(page("http://a.test/", b"<p>one<p>two"), "a.test")
+        alone = judge.content_of(page("http://a.test/", b"<p>one<p>two"), "a.test", 20)
         assert alone.why or alone.verdicts
-        assert judge.content_of(page("http://b.test/", b"<p>"), "b.test").reason == "the page has no text"
+        assert judge.content_of(page("http://b.test/", b"<p>"), "b.test", 20).reason == "the page has no text"
+        judge.close()
     finally:
+        evidence.close()
+
+
+def test_nobody_waits_for_long_until_a_page_is_judged(tmp_path: Path) -> None:
+    store = MemoryStore()
+    evidence = Evidence(Here(store), lambda site: None)
+    judge = Judge(RulesFile(tmp_path / "none"), evidence, 0.35)
+    large = page("http://a.test/", b"".join(b"<p>paragraph %d of many" % n for n in range(40_000)))
+    try:
+        began = time.monotonic()
+        pending = judge.content_of(large, "a.test", 0.0)
+        assert time.monotonic() - began < 0.2
+        assert (pending.is_pending, pending.verdicts, pending.document) == (True, (), "")
+        assert len(judge.content_of(large, "a.test", 60).verdicts) == 40_000
+        assert len(judge.content_of(large, "a.test", 0.0).verdicts) == 40_000
+    finally:
+        judge.close()
         evidence.close()
