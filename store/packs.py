@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from itertools import chain
+from typing import Any, overload
 
 import msgpack
 import zstandard
@@ -35,7 +36,7 @@ class Head:
     """Everything of a pack but its blocks; lists have one entry a capture. Captures carry no body here."""
 
     needs: list[int] = field(default_factory=list)
-    captures: list[Capture] = field(default_factory=list)
+    captures: Sequence[Capture] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
     recipes: Recipes = field(default_factory=Recipes)
     """Source 0 is this pack's raw body, source i that of `needs[i - 1]`."""
@@ -88,7 +89,12 @@ def decode_head(raw: bytes) -> Head:
             *(content["reasons"], content["versions"], content["headers"], content["codings"]),
             *(content["varies"], content["private"], content["records"], content["dates"]),
         )
-        captures = [_capture(fields, *row) for row in zip(*columns, strict=True)]
+        for numbers in chain(content["headers"], content["varies"]):
+            if len(numbers) % 2 or max(numbers, default=-1) >= len(fields):
+                raise DamagedPack("head: no such header field")
+        if len({*map(len, columns)}) > 1:
+            raise DamagedPack("head: its lists differ in length")
+        captures = _Captures(fields, columns)
         joined: bytes = content["digests"]
         digests = [joined[i : i + _DIGEST_BYTES] for i in range(0, len(joined), _DIGEST_BYTES)]
         recipes = decode_recipes(content["runs"])
@@ -100,6 +106,33 @@ def decode_head(raw: bytes) -> Head:
         raise
     except Exception as error:  # msgpack and the columns fail in many ways; all mean the same
         raise DamagedPack(f"head: {type(error).__name__}: {error}") from error
+
+
+class _Captures(Sequence[Capture]):
+    """A head's captures, each made when it is asked for: a reader of one page needs one."""
+
+    def __init__(self, fields: Sequence[bytes], columns: Sequence[Sequence[Any]]) -> None:
+        self._fields, self._columns = fields, columns
+        self._made: list[Capture | None] = [None] * len(columns[0])
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, slot: int) -> Capture: ...
+    @overload
+    def __getitem__(self, slot: slice) -> list[Capture]: ...
+    def __getitem__(self, slot: int | slice) -> Capture | list[Capture]:
+        if isinstance(slot, slice):
+            return [self[at] for at in range(*slot.indices(len(self)))]
+        made = self._made[slot]
+        if made is None:
+            try:
+                made = _capture(self._fields, *[column[slot] for column in self._columns])
+            except (TypeError, ValueError, AttributeError) as error:
+                raise DamagedPack(f"head: capture {slot}: {error}") from error
+            self._made[slot] = made
+        return made
 
 
 def _capture(

@@ -71,11 +71,21 @@ def test_a_head_comes_back() -> None:
     ]
     head = Head([7, 9], captures, [b"a" * 16, b"b" * 16], tokens=[((b"a", b"b"),), ()])
     found = decode_head(encode_head(head, recipes.encode([[(2, 5, 7)], []])))
-    assert (found.needs, found.captures, found.digests, found.tokens) == ([7, 9], captures, head.digests, head.tokens)
+    assert (found.needs, found.digests, found.tokens) == ([7, 9], head.digests, head.tokens)
+    assert list(found.captures) == found.captures[:] == captures
     assert [found.recipes.recipe(slot).runs for slot in range(2)] == [(Run(2, 5, 7),), ()]
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_head_or_damaged(raw: bytes) -> None:
     with contextlib.suppress(DamagedPack):
-        decode_head(raw)
+        list(decode_head(raw).captures)
+
+
+def test_a_head_that_names_fields_it_does_not_have_is_damaged() -> None:
+    head = Head([], [page()], [b"a" * 16], tokens=[()])
+    raw = encode_head(head, recipes.encode([[]]))
+    number = raw.index(b"headers") + len(b"headers") + 2
+    assert decode_head(raw).captures[0].headers == page().headers
+    with pytest.raises(DamagedPack, match="no such header field"):
+        decode_head(raw[:number] + b"\x05" + raw[number + 1 :])
