@@ -188,22 +188,33 @@ HEADER = "# Rules for the content view, written by the dashboard; edit as you li
 def load_rules(path: Path) -> Rules:
     """Return the rules of a file, none when it is not there. RuleError names the file."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-        if len(data) > MAX_FILE_BYTES:
-            raise RuleError(f"is larger than {MAX_FILE_BYTES} bytes")
-        return read_rules(data.decode("utf-8"))
-    except FileNotFoundError:
-        return Rules()
+        return read_rules(load_text(path))
     except OSError as exc:
         raise RuleError(f"{path}: cannot be read: {exc.strerror}") from exc
     except ValueError as exc:
         raise RuleError(f"{path}: {exc}") from exc
 
 
+def load_text(path: Path) -> str:
+    """Return the text of a file of rules, empty when it is not there. OSError, ValueError when it is none."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return ""
+    if len(data) > MAX_FILE_BYTES:
+        raise RuleError(f"is larger than {MAX_FILE_BYTES} bytes")
+    return data.decode("utf-8")
+
+
 def save_rules(path: Path, rules: Sequence[Rule]) -> None:
     """Write the rules to a file, whole or not at all."""
+    save_text(path, written(Rules(tuple(rules))))
+
+
+def save_text(path: Path, text: str) -> None:
+    """Write a file of rules, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
-    new.write_text(written(Rules(tuple(rules))), "utf-8")
+    new.write_text(text, "utf-8", newline="")
     new.replace(path)

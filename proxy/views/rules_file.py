@@ -5,7 +5,8 @@ import logging
 import threading
 from pathlib import Path
 
-from proxy.views.rules import Rule, RuleError, Rules, load_rules, save_rules
+from proxy.views.rules import HEADER, Rule, RuleError, Rules, load_rules, load_text, save_text
+from proxy.views.rules_text import with_rule
 
 logger = logging.getLogger(__name__)
 
@@ -43,13 +44,15 @@ class RulesFile:
         return self.rules
 
     def put(self, rule: Rule) -> None:
-        """Write a rule into the file, in the place of the one with its pattern. RuleError when that cannot be done.
+        """Write a rule into the file, in the place of the one with its pattern; what else the file has, comments
+        included, stays. RuleError when that cannot be done.
 
         A rule that says nothing takes that one away.
         """
         with self._writing:
             try:
-                save_rules(self.path, self.current().with_rule(rule).rules)
+                self.current()  # which says what is wrong with the file
+                save_text(self.path, with_rule(load_text(self.path) or HEADER, rule))
             except OSError as exc:
                 raise RuleError(f"{self.path}: cannot be written: {exc.strerror}") from exc
             self._read()

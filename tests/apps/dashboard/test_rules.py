@@ -148,6 +148,13 @@ def test_two_writers_leave_a_whole_file(tmp_path: Path) -> None:
     assert [rule.host for rule in first.current().rules] == [f"{number}.test" for number in range(20)]
 
 
+def test_comments_of_the_file_stay(tmp_path: Path) -> None:
+    path = tmp_path / "rules.yaml"
+    path.write_text("# ours\n- host: a.test  # why\n  view: full\n")
+    RulesFile(path).put(Rule("b.test", "content"))
+    assert path.read_text() == "# ours\n- host: a.test  # why\n  view: full\n- host: b.test\n  view: content\n"
+
+
 def test_a_page_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
     store = MemoryStore()
     evidence = Evidence(Here(store), lambda site: None)
