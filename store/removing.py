@@ -16,8 +16,8 @@ from store.finding import CAPTURE
 from store.models import FresheningRow, Pack, Site
 from store.names import number_of
 from store.rewriting import finish
+from store.rows import present_urls
 from store.trimming import Trim, plan, trim
-from store.writing import present_urls
 
 if TYPE_CHECKING:
     from store.sql import SqlStore

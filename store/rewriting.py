@@ -24,8 +24,8 @@ from store.known import Known
 from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack, Site
 from store.packs import DamagedPack
 from store.reading import Gone
+from store.rows import insert_packs, take_ids
 from store.shapes import choose_shape, fill, shaped, share_of
-from store.writing import insert_packs, take_ids
 
 if TYPE_CHECKING:
     from store.sql import SqlStore
@@ -139,7 +139,7 @@ class Rewriter:
         prose = alike.row_of(pack)
         with self._store.database.write() as connection:
             totals.lock(connection, self._site)
-            insert_packs(connection, self._site, [pack])
+            insert_packs(connection, [(self._site, [pack])])
             alike.put(connection, self._site, pack.id, prose)
             self._move(connection, pack, [places.pop(id(capture)) for capture in pack.captures])
             totals.put_packs(connection, self._site)

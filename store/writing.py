@@ -2,25 +2,21 @@
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
 
-from sqlalchemy import Connection, Table, insert, select, text, update
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
 from store.base import StoreUnavailable
-from store.building import BASE_BYTES, Builder, NewPack
-from store.copying import add_rows
+from store.building import BASE_BYTES, Builder
 from store.database import Database
 from store.kinds import is_page
 from store.known import LARGE_BYTES, Known
-from store.models import IS_ALIAS, IS_PRIVATE, PRIVATE, CaptureRow, Need, Pack, Site
-from store.names import number_of, site_id
+from store.models import PRIVATE, Pack
+from store.names import site_id
 from store.packs import DamagedPack, Head
 from store.reading import Gone, Reader
-
-CAPTURE: Table = CaptureRow.metadata.tables["capture"]
+from store.rows import Prepared, add_captures, add_totals, insert_packs, take_ids, writes_of
 
 KNOWN_BYTES = 128 << 20
 """What a writer remembers of all sites; the least recently written are forgotten beyond it."""
@@ -30,12 +26,6 @@ SITE_BYTES = 64 << 20
 
 ATTEMPTS = 4
 IDS_AT_ONCE = 256
-
-
-@dataclass(slots=True)
-class _Prepared:
-    known: Known
-    packs: list[NewPack]
 
 
 class Writer:
@@ -74,45 +64,18 @@ class Writer:
             for capture in by_site[name]:
                 builder.add(capture)
             builder.flush()
-            prepared.append(_Prepared(known, builder.take()))
+            prepared.append(Prepared(known, builder.take()))
         ids = [self._number() for _ in captures]
-        positions: dict[int, deque[int]] = defaultdict(deque)
-        for position, capture in enumerate(captures):
-            positions[id(capture)].append(position)
+        unwritten: dict[int, deque[int]] = defaultdict(deque)
+        for capture, number in zip(captures, ids, strict=True):
+            unwritten[id(capture)].append(number)
         prepared.sort(key=lambda p: p.known.site)  # one order for all writers: no deadlock
         with self._database.write() as connection:
-            for site in prepared:
-                self._insert(connection, site, ids, positions)
+            add_totals(connection, prepared)
+            insert_packs(connection, [(site.known.site, site.packs) for site in prepared])
+            add_captures(connection, prepared, lambda capture: unwritten[id(capture)].popleft())
         self._bound()
         return ids
-
-    def _insert(
-        self, connection: Connection, site: _Prepared, ids: list[int], positions: dict[int, deque[int]]
-    ) -> None:
-        known, packs = site.known, site.packs
-        captures = list(chain.from_iterable(pack.captures for pack in packs))
-        urls = {number_of(capture.url) for capture in captures}
-        writes = add_totals(
-            connection,
-            known,
-            captures=len(captures),
-            pages=len(urls) - len(present_urls(connection, known.site, urls)),
-            blocks=sum(pack.blocks for pack in packs),
-            original=sum(size for pack in packs for size in pack.sizes),
-            exact=sum(pack.exact for pack in packs),
-            block=sum(pack.raw + pack.recipes for pack in packs),
-        )
-        if writes != known.writes + 1:
-            known.writes = -1  # someone else has written: look again before the next time
-        else:
-            known.writes = writes
-        insert_packs(connection, known.site, packs)
-        rows = []
-        for pack in packs:
-            for slot, capture in enumerate(pack.captures):
-                number = ids[positions[id(capture)].popleft()]
-                rows.extend(capture_rows(known.site, capture, number, pack.id, slot))
-        add_rows(connection, CAPTURE, rows)
 
     def _numbers(self) -> Iterator[int]:
         while True:
@@ -140,7 +103,7 @@ class Writer:
                 if known is None:
                     number, _ = site_id(connection, name)
                     known = Known(number, name, lambda pack: b"")
-                writes = connection.execute(select(Site.writes).where(Site.id == known.site)).scalar() or 0
+                writes = writes_of(connection, known.site)
                 if writes != known.writes:
                     self._load(connection, known)
                     known.writes = writes
@@ -195,55 +158,3 @@ class Writer:
 
 def _is_large(head: Head, raw: int) -> bool:
     return len(head.captures) == 1 and raw > LARGE_BYTES and not is_page(head.captures[0])
-
-
-def take_ids(connection: Connection, n: int) -> int:
-    """Take `n` numbers from the store's counter; return the one after the last."""
-    query = "update meta set value = cast(cast(value as bigint) + :n as text) where name = 'next' returning value"
-    return int(connection.execute(text(query), {"n": n}).scalar_one())
-
-
-def present_urls(connection: Connection, site: int, urls: set[int]) -> set[int]:
-    """Return those numbers of URLs that have a capture on the site."""
-    present: set[int] = set()
-    numbers = sorted(urls)
-    for start in range(0, len(numbers), 500):
-        query = (
-            select(CaptureRow.url)
-            .where(CaptureRow.site == site, CaptureRow.url.in_(numbers[start : start + 500]))
-            .where(CaptureRow.flags.op("&")(IS_ALIAS) == 0)
-        )
-        present.update(connection.execute(query.distinct()).scalars())
-    return present
-
-
-def add_totals(connection: Connection, known: Known, **amounts: int) -> int:
-    """Add to a site's totals, making its row if it has none; return its count of writes, this one included."""
-    columns = {name: getattr(Site, name) + amount for name, amount in amounts.items()}
-    query = update(Site).where(Site.id == known.site, Site.name == known.name)
-    writes = connection.execute(query.values(writes=Site.writes + 1, **columns).returning(Site.writes)).scalar()
-    if writes is None:
-        connection.execute(insert(Site).values(id=known.site, name=known.name, writes=1, **amounts))
-        writes = 1
-    return int(writes)
-
-
-def insert_packs(connection: Connection, site: int, packs: Sequence[NewPack]) -> None:
-    """Write packs and what they need."""
-    columns = ("id", "kind", "base", "raw", "blocks", "recipes", "head", "body")
-    connection.execute(
-        insert(Pack), [{"site": site, **{name: getattr(pack, name) for name in columns}} for pack in packs]
-    )
-    needs = [{"site": site, "needs": needed, "pack": pack.id} for pack in packs for needed in pack.needs]
-    if needs:
-        connection.execute(insert(Need), needs)
-
-
-def capture_rows(site: int, capture: Capture, number: int, pack: int, slot: int) -> list[dict[str, int]]:
-    """Return the rows of one capture: its own, and one under its key when that is not the URL."""
-    flags = IS_PRIVATE if capture.private else 0
-    row = {"site": site, "time": capture.time // 1000, "id": number, "pack": pack, "slot": slot}
-    rows = [row | {"url": number_of(capture.url), "flags": flags}]
-    if capture.key and capture.key != capture.url:
-        rows.append(row | {"url": number_of(capture.key), "flags": flags | IS_ALIAS})
-    return rows
