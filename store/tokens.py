@@ -27,30 +27,39 @@ Kind = tuple[bytes, int]
 """The bytes before a token, and its length."""
 
 _IS_WORD = bytes(48 <= byte < 58 or 65 <= byte < 91 or 97 <= byte < 123 for byte in range(256))
-_FOUR = np.uint32(0x01010101)
+_GROUP = 4
+_FULL = np.uint32(0x01010101)
 
 
 def find_tokens(text: bytes) -> list[tuple[Kind, bytes]]:
-    """Return what looks like a token, with its kind, in order.
-
-    Of MIN_BYTES letters and digits, wherever they begin, three neighbouring groups of four are full.
-    """
-    words = text.translate(_IS_WORD)
-    full = np.frombuffer(words, np.uint32, len(words) // 4) == _FOUR
+    """Return what looks like a token, with its kind, in order."""
     found = []
-    stop = 0
-    for group in np.flatnonzero(full[:-2] & full[1:-1] & full[2:]).tolist():
-        at = 4 * group
-        if at < stop:
-            continue
-        start = words.rfind(0, stop, at) + 1 or stop
-        stop = words.find(0, at)
-        stop = len(words) if stop < 0 else stop
-        if MIN_BYTES <= stop - start <= MAX_BYTES:
-            token = text[start:stop]
-            if not token.isalpha():
-                found.append(((text[max(0, start - CONTEXT_BYTES) : start], stop - start), token))
+    for start, stop in _words(text):
+        token = text[start:stop]
+        if not token.isalpha():
+            found.append(((text[max(0, start - CONTEXT_BYTES) : start], stop - start), token))
     return found
+
+
+def _words(text: bytes) -> list[tuple[int, int]]:
+    """Return where words of MIN_BYTES to MAX_BYTES letters and digits start and stop.
+
+    Wherever such a word begins, three neighbouring groups of four bytes are full. What it has beside its full groups
+    are up to three bytes before and behind; the padding ends a word that reaches to either end of the text.
+    """
+    padded = text.translate(_IS_WORD) + bytes(_GROUP)
+    in_word = np.frombuffer(padded, np.uint8)
+    full = np.frombuffer(padded, np.uint32, len(padded) // _GROUP) == _FULL
+    hits = np.flatnonzero(full[:-2] & full[1:-1] & full[2:])
+    if not len(hits):
+        return []
+    gaps = np.flatnonzero(np.diff(hits) > 1)
+    starts = _GROUP * hits[np.concatenate(([0], gaps + 1))]
+    stops = _GROUP * (hits[np.concatenate((gaps, [len(hits) - 1]))] + 3)
+    starts -= in_word[starts - 1] * (1 + in_word[starts - 2] * (1 + in_word[starts - 3]))
+    stops += in_word[stops] * (1 + in_word[stops + 1] * (1 + in_word[stops + 2]))
+    wanted = (stops - starts >= MIN_BYTES) & (stops - starts <= MAX_BYTES)
+    return list(zip(starts[wanted].tolist(), stops[wanted].tolist(), strict=True))
 
 
 def restore(body: bytes, pairs: Pairs) -> bytes:
