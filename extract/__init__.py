@@ -5,3 +5,5 @@ module each, `segmenters` the page segmentation for retrieval, `default` our own
 found as HTML, Markdown, text or JSON. `classes` finds the pages of one template; `markup`, `tokens` and `tree` read
 pages.
 """
+
+import blocks  # noqa: F401 - before numpy

@@ -1,6 +1,9 @@
 """The rooms look one way: blocks <- extract, store <- proxy <- apps <- experiments; the pure ones touch no world."""
 
 import ast
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +68,19 @@ def test_a_room_imports_only_what_lies_before_it(room: str) -> None:
         assert not set(imports(path)) & forbidden, path
 
 
+def test_blas_is_told_to_be_one_thread_before_numpy_is_loaded() -> None:
+    """`blocks` tells it, so whatever package has a module with numpy imports that first."""
+    for package in ROOMS - {"blocks", "tests"}:
+        if any("numpy" in imports(path) for path in (ROOT / package).rglob("*.py")):
+            assert "blocks" in set(imports(ROOT / package / "__init__.py")), package
+    code = "import os, apps.cli; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    for given, expected in ((None, "1"), ("3", "3")):
+        environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        environ |= {"OPENBLAS_NUM_THREADS": given} if given else {}
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environ, capture_output=True, check=True)
+        assert done.stdout.decode().strip() == expected
+
+
 @pytest.mark.parametrize("pattern", PURE)
 def test_what_is_pure_touches_no_file_clock_network_or_database(pattern: str) -> None:
     for path in ROOT.glob(pattern):
@@ -73,8 +89,6 @@ def test_what_is_pure_touches_no_file_clock_network_or_database(pattern: str) ->
 
 
 def test_no_module_hides_one_of_the_standard_library() -> None:
-    import sys
-
     for room in MAY_IMPORT:
         for path in (ROOT / room).rglob("*.py"):
             top = path.relative_to(ROOT / room).parts
