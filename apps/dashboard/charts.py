@@ -4,14 +4,27 @@ Widths are percentages or stretched view boxes; colours come from the style shee
 from a page: callers give numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 VIEW = 1000
 """Width of a stretched view box; heights are the chart's own in pixels."""
 
+EDGE = 8
+"""What a timeline leaves free on both sides."""
+
 Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """That a chart's points begin with times, in seconds since the epoch: a browser can zoom into it. `unit` is how
+    values are written: share or count."""
+
+    title: str
+    unit: str = ""
 
 
 def bar(share: float, before: float | None = None) -> Markup:
@@ -34,7 +47,14 @@ def stacked(shares: Sequence[tuple[str, float]]) -> Markup:
     return Markup(f'<svg class="bar" aria-hidden="true">{"".join(parts)}</svg>')
 
 
-def lines(series: Sequence[Sequence[Point]], label: str, *, height: int = 140, low: float | None = None) -> Markup:
+def lines(
+    series: Sequence[Sequence[Point]],
+    label: str,
+    *,
+    height: int = 140,
+    low: float | None = None,
+    timed: Timed | None = None,
+) -> Markup:
     """Return a chart of up to four series over a common axis, the first one filled. `label` says what it shows."""
     points = [point for one in series for point in one]
     if not points:
@@ -50,7 +70,7 @@ def lines(series: Sequence[Sequence[Point]], label: str, *, height: int = 140, l
         if number == 0 and path:
             parts.append(f'<path class="area s{number}" d="{path} L{VIEW} {height} L0 {height} Z"/>')
         parts.append(f'<path class="line s{number}" d="{path}"/>')
-    return _svg(parts, label, height)
+    return _svg(parts, label, height, _data(timed, x0, x1, y0, y1) if timed and x1 > x0 else {})
 
 
 def ticks(times: Sequence[float], sizes: Sequence[float], chosen: int, label: str, *, height: int = 72) -> Markup:
@@ -59,12 +79,24 @@ def ticks(times: Sequence[float], sizes: Sequence[float], chosen: int, label: st
         return Markup("")
     span, top = (max(times) - min(times)) or 1.0, max(sizes) or 1.0
     parts = [f'<line class="grid" x1="0" x2="{VIEW}" y1="{height - 1}" y2="{height - 1}"/>']
+    beside = EDGE / (VIEW - 2 * EDGE) * span  # seconds between an edge and the first mark
     for number, (time, size) in enumerate(zip(times, sizes, strict=True)):
-        x = 8 + (time - min(times)) / span * (VIEW - 16) if len(times) > 1 else VIEW / 2
+        x = EDGE + (time - min(times)) / span * (VIEW - 2 * EDGE) if len(times) > 1 else VIEW / 2
         name = "mark chosen" if number == chosen else "mark"
         y = height - 1 - max(4.0, size / top * (height - 8))
         parts.append(f'<line class="{name}" x1="{x:.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{height - 1}"/>')
-    return _svg(parts, label, height)
+    data = _data(Timed("captures"), min(times) - beside, max(times) + beside) if max(times) > min(times) else {}
+    return _svg(parts, label, height, data)
+
+
+def _data(timed: Timed, x0: float, x1: float, y0: float = 0.0, y1: float = 0.0) -> dict[str, str]:
+    """Return what a script needs to zoom: the times and values at the chart's edges."""
+    edges = {"from": x0, "to": x1, "low": y0, "high": y1}
+    return {
+        **{name: f"{value:.10g}" if name in ("low", "high") else f"{value:.3f}" for name, value in edges.items()},
+        "unit": timed.unit,
+        "title": timed.title,
+    }
 
 
 def _placed(point: Point, xs: tuple[float, float], ys: tuple[float, float], height: int) -> Point:
@@ -73,10 +105,11 @@ def _placed(point: Point, xs: tuple[float, float], ys: tuple[float, float], heig
 
 
 def _path(points: Sequence[Point]) -> str:
-    return " ".join(f"{'L' if number else 'M'}{x:.1f} {y:.1f}" for number, (x, y) in enumerate(points))
+    return " ".join(f"{'L' if number else 'M'}{x:.2f} {y:.2f}" for number, (x, y) in enumerate(points))
 
 
-def _svg(parts: Sequence[str], label: str, height: int) -> Markup:
+def _svg(parts: Sequence[str], label: str, height: int, data: Mapping[str, str]) -> Markup:
+    given = Markup("").join(Markup(' data-{}="{}"').format(name, value) for name, value in data.items())
     return Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" height="{}" preserveAspectRatio="none" role="img" aria-label="{}">'
-    ).format(VIEW, height, height, label) + Markup(f"{''.join(parts)}</svg>")
+        '<svg class="chart" viewBox="0 0 {} {}" height="{}" preserveAspectRatio="none" role="img" aria-label="{}"{}>'
+    ).format(VIEW, height, height, label, given) + Markup(f"{''.join(parts)}</svg>")

@@ -190,7 +190,12 @@ def curves(samples: list[Sample]) -> list[dict[str, Any]]:
     return [
         {
             "title": title,
-            "chart": charts.lines([points], f"{title} over the last {span}: from {first} to {last}", low=low),
+            "chart": charts.lines(
+                [points],
+                f"{title} over the last {span}: from {first} to {last}",
+                low=low,
+                timed=charts.Timed(title, "count" if title == "Captures kept" else "share"),
+            ),
             "first": first,
             "last": last,
             "span": span,

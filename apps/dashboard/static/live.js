@@ -16,8 +16,10 @@ async function redraw() {
   const made = new DOMParser().parseFromString(await response.text(), "text/html");
   for (const part of document.querySelectorAll("[data-part]")) {
     const other = made.querySelector(`[data-part="${part.dataset.part}"]`);
-    if (other && !part.contains(document.activeElement)) part.replaceWith(document.importNode(other, true));
+    const busy = part.contains(document.activeElement) || part.querySelector(".zoomed");
+    if (other && !busy) part.replaceWith(document.importNode(other, true));
   }
+  document.dispatchEvent(new Event("redrawn"));
 }
 
 async function live(address) {
