@@ -129,6 +129,8 @@ def main() -> None:
     else:
         begins |= {"Pagemason alone": alone, "Pagemason with site": with_site(items)}
     begins |= PEERS
+    if unknown := set(given.only or ()) - set(begins):
+        raise SystemExit(f"--only {unknown.pop()!r}: one of {', '.join(begins)} expected")
     groups = [_groups_of(truth, given.by) for truth in truths]
     columns = ["all", *sorted({group for found in groups for group in found})]
     print(f"| extractor | {' | '.join(['words F1', *columns[1:]])} | x lxml parse | ms a page | MB |")
