@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import Connection, Row, delete, insert, select
-from sqlalchemy.orm import aliased
 
 from blocks.fingerprints import FINGERPRINT_BYTES, Fingerprints, meeting
 from store.base import Alike, Record, StoreUnavailable
@@ -98,9 +97,9 @@ def _met(places: list[tuple[int, int, list[int]]], found: list[Fingerprints], wa
 
 def _as_they_arrived(connection: Connection, store: SqlStore, wanted: Fingerprints) -> tuple[Counter[Place], int]:
     """Look at the captures in packs without a row, newest first; return also how many were left out."""
-    row, pack = aliased(FingerprintRow), aliased(Pack)
-    known = select(row.pack).where(row.site == pack.site, row.pack == pack.id).exists()
-    query = select(pack.site, pack.id).where(pack.kind != PRIVATE, ~known).order_by(pack.id.desc())
+    row = FingerprintRow
+    known = select(row.pack).where(row.site == Pack.site, row.pack == Pack.id).exists()
+    query = select(Pack.site, Pack.id).where(Pack.kind != PRIVATE, ~known).order_by(Pack.id.desc())
     packs: list[tuple[int, int]] = [(site, number) for site, number in connection.execute(query)]
     slots: dict[tuple[int, int], set[int]] = defaultdict(set)
     for one in _rows(connection, packs):

@@ -1,7 +1,22 @@
-"""The tables; docs/format.md says what each is for and what a row costs."""
+"""The tables; docs/format.md says what each is for and what a row costs.
 
-from sqlalchemy import BigInteger, ForeignKeyConstraint, Integer, LargeBinary, Text
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+They are declared as classes of columns, as with SQLAlchemy's ORM, but are tables of its Core: rows are never objects
+here, and loading the ORM takes longer than most commands work.
+"""
+
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    ForeignKeyConstraint,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
 
 SCHEMA = "0002"
 """The newest migration: `alembic_version` of a store that this program writes."""
@@ -17,89 +32,126 @@ IS_PRIVATE, IS_ALIAS, IS_FRESHENED = 1, 2, 4
 """Bits of `CaptureRow.flags`."""
 
 
-class Base(DeclarativeBase):
-    type_annotation_map = {int: BigInteger, str: Text, bytes: LargeBinary}  # noqa: RUF012 (SQLAlchemy's own way)
+class _Declared(type):
+    """Makes a table of the columns of a class, in their order; SQLAlchemy takes the class for the table."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        if "__tablename__" in namespace:
+            columns = []
+            for column_name, column in namespace.items():
+                if isinstance(column, Column):
+                    column.name = column.key = column_name
+                    columns.append(column)
+            options = namespace.get("__table_options__", {})
+            constraints = namespace.get("__constraints__", ())
+            cls.__table__ = Table(namespace["__tablename__"], Base.metadata, *columns, *constraints, **options)
+
+    def __clause_element__(cls) -> Table:
+        return cls.__table__
+
+
+class Base(metaclass=_Declared):
+    """What all tables have in common."""
+
+    metadata: ClassVar[MetaData] = MetaData()
+
+
+def _key(kind: Any = BigInteger) -> ColumnElement[int]:
+    return Column(kind, primary_key=True, autoincrement=False)
+
+
+def _number(kind: Any = BigInteger) -> ColumnElement[int]:
+    return Column(kind, nullable=False)
+
+
+def _bytes() -> ColumnElement[bytes]:
+    return Column(LargeBinary, nullable=False)
+
+
+def _text(*, is_key: bool = False) -> ColumnElement[str]:
+    return Column(Text, primary_key=is_key, nullable=False)
+
+
+_ROWID = Integer().with_variant(BigInteger, "postgresql")
+"""SQLite keeps such a key as the row's own number."""
 
 
 class Meta(Base):
     __tablename__ = "meta"
-    __table_args__ = {"sqlite_with_rowid": False}  # noqa: RUF012
+    __table_options__: ClassVar = {"sqlite_with_rowid": False}
 
-    name: Mapped[str] = mapped_column(primary_key=True)
-    value: Mapped[str]
+    name = _text(is_key=True)
+    value = _text()
 
 
 class Site(Base):
     __tablename__ = "site"
 
-    id: Mapped[int] = mapped_column(
-        Integer().with_variant(BigInteger, "postgresql"), primary_key=True, autoincrement=False
-    )
-    name: Mapped[str]
-    writes: Mapped[int]
-    captures: Mapped[int]
-    pages: Mapped[int]
-    blocks: Mapped[int]
-    original: Mapped[int]
-    exact: Mapped[int]
-    block: Mapped[int]
+    id = _key(_ROWID)
+    name = _text()
+    writes = _number()
+    captures = _number()
+    pages = _number()
+    blocks = _number()
+    original = _number()
+    exact = _number()
+    block = _number()
 
 
 class Pack(Base):
     __tablename__ = "pack"
 
-    site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    kind: Mapped[int] = mapped_column(Integer)
-    base: Mapped[int | None]
-    raw: Mapped[int]
-    blocks: Mapped[int] = mapped_column(Integer)
-    recipes: Mapped[int] = mapped_column(Integer)
-    head: Mapped[bytes]
-    body: Mapped[bytes]
+    site = _key()
+    id = _key()
+    kind = _number(Integer)
+    base: ClassVar[ColumnElement[int | None]] = Column(BigInteger)
+    raw = _number()
+    blocks = _number(Integer)
+    recipes = _number(Integer)
+    head = _bytes()
+    body = _bytes()
 
 
 class Need(Base):
     __tablename__ = "need"
+    __table_options__: ClassVar = {"sqlite_with_rowid": False}
 
-    site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    needs: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    pack: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    site = _key()
+    needs = _key()
+    pack = _key()
 
-    __table_args__ = (
+    __constraints__ = (
         ForeignKeyConstraint(["site", "needs"], ["pack.site", "pack.id"], name="need_needs"),
         ForeignKeyConstraint(["site", "pack"], ["pack.site", "pack.id"], name="need_pack"),
-        {"sqlite_with_rowid": False},
     )
 
 
 class CaptureRow(Base):
     __tablename__ = "capture"
-    __table_args__ = {"sqlite_with_rowid": False}  # noqa: RUF012
+    __table_options__: ClassVar = {"sqlite_with_rowid": False}
 
-    site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    url: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    time: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    pack: Mapped[int]
-    slot: Mapped[int] = mapped_column(Integer)
-    flags: Mapped[int] = mapped_column(Integer)
+    site = _key()
+    url = _key()
+    time = _key()
+    id = _key()
+    pack = _number()
+    slot = _number(Integer)
+    flags = _number(Integer)
 
 
 class FresheningRow(Base):
     __tablename__ = "freshening"
-    __table_args__ = {"sqlite_with_rowid": False}  # noqa: RUF012
+    __table_options__: ClassVar = {"sqlite_with_rowid": False}
 
-    site: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    data: Mapped[bytes]
+    site = _key()
+    id = _key()
+    data = _bytes()
 
 
 class FingerprintRow(Base):
     __tablename__ = "fingerprint"
 
-    pack: Mapped[int] = mapped_column(
-        Integer().with_variant(BigInteger, "postgresql"), primary_key=True, autoincrement=False
-    )
-    site: Mapped[int]
-    data: Mapped[bytes]
+    pack = _key(_ROWID)
+    site = _number()
+    data = _bytes()
