@@ -2,9 +2,11 @@
 
 A store of many captures is made of the corpora's pages, imported again and again under other hosts. `pagemason run`
 serves it in mode `replay`. A client asks it, at an even rate, for kept pages and, each tenth time, for a new one; in
-turns the dashboard is left alone and visited: overview, sites, and one page after the other of random sites.
+turns the dashboard is left alone and visited: overview, sites, and one page after the other of random sites, with a
+rest between two views.
 
-    python -m bench.dashboard [--captures 50000] [--store FILE] [--seconds 20] [--rounds 3] [--json]
+    python -m bench.dashboard [--captures 50000] [--store FILE] [--seconds 20] [--rounds 3] [--rest 0.25]
+        [--json]
 
 `--store` keeps the store: another run uses it, or fills it up when its filling was interrupted. Exit code 1 when a
 bound is not kept.
@@ -117,21 +119,23 @@ def traffic(port: int, urls: Sequence[str], new: str, seconds: float, seed: int,
     out.send(dict(took))
 
 
-def visit(port: int, urls: Sequence[str], seconds: float, seed: int) -> Times:
+def visit(port: int, urls: Sequence[str], seconds: float, rest: float, seed: int) -> Times:
     """Look at the dashboard's pages, one after the other, for so long; return what each took."""
     words, end = random.Random(seed), time.monotonic() + seconds
     took: Times = defaultdict(list)
+    number = 0
     while time.monotonic() < end:
-        took["overview"].append(ask(port, "/"))
         query = words.choice(("", "?page=2", "?sort=captures", "?sort=ratio&order=up", "?q=copy1"))
-        took["sites"].append(ask(port, f"/sites{query}"))
-        for _ in range(3):
-            took["page"].append(ask(port, f"/page?url={quote(words.choice(urls))}"))
-        took["live.json"].append(ask(port, "/live.json"))
+        page = f"/page?url={quote(words.choice(urls))}"
+        views = [("overview", "/"), ("sites", f"/sites{query}"), *[("page", page)] * 3, ("live.json", "/live.json")]
+        kind, path = views[number % len(views)]
+        took[kind].append(ask(port, path))
+        number += 1
+        time.sleep(rest)
     return took
 
 
-def measure(store: str, urls: Sequence[str], seconds: float, rounds: int, work: Path) -> dict[str, Times]:
+def measure(store: str, urls: Sequence[str], seconds: float, rest: float, rounds: int, work: Path) -> dict[str, Times]:
     """Return what answers took: of the dashboard, and of the proxy with the dashboard left alone and visited."""
     found: dict[str, Times] = {name: defaultdict(list) for name in ("dashboard", ALONE, VISITED)}
     context = multiprocessing.get_context("spawn")
@@ -145,7 +149,7 @@ def measure(store: str, urls: Sequence[str], seconds: float, rounds: int, work: 
                 client.start()
                 theirs.close()
                 if name == VISITED:
-                    add(found["dashboard"], visit(dashboard, urls, seconds, number))
+                    add(found["dashboard"], visit(dashboard, urls, seconds, rest, number))
                 add(found[name], ours.recv())
                 client.join()
     return found
@@ -169,12 +173,13 @@ def main() -> int:
     parser.add_argument("--store", type=Path)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rest", type=float, default=0.25, help="seconds between two views")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         store = f"sqlite:///{arguments.store or Path(work) / 'store.db'}"
         urls = fill(store, arguments.captures)
-        found = measure(store, urls, arguments.seconds, arguments.rounds, Path(work))
+        found = measure(store, urls, arguments.seconds, arguments.rest, arguments.rounds, Path(work))
     rows = {
         f"{group}, {kind}": {"n": len(took), **{f"p{100 * s:.0f}": at(took, s) for s in (0.5, 0.95, 0.99)}}
         for group, times in found.items()

@@ -94,7 +94,7 @@ def _similar(board: Board, found: SiteBlocks | None, known: Known, data: bytes, 
                     }
                 )
     columns = (
-        Column("cosine", "Cosine", "number"),
+        Column("cosine", "Cosine", "cosine"),
         Column("begins", "Block", "code"),
         Column("size", "Size", "bytes"),
         Column("pages", "Pages", "count"),

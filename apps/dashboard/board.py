@@ -23,7 +23,6 @@ from blocks.site import site_of
 from proxy.views.rules_file import RulesFile
 from settings import Settings
 from store.base import Record, SiteStats, Store
-from store.totals import SHARED
 
 MAX_LISTED_SITES = 8
 """Sites whose list of pages is kept."""
@@ -117,7 +116,7 @@ class Board:
 
     def site_stats(self, site: str) -> SiteStats | None:
         """Return a site's totals, None when nothing of it is kept."""
-        return next((row for row in self.live.stats().by_site if row.site == site and row.site != SHARED), None)
+        return self.live.site(site)
 
     def records_of(self, site: str) -> list[Record]:
         """Return the captures of a site, by URL and time; remembered until the site changes."""

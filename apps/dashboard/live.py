@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from prometheus_client import generate_latest
 
-from store.base import Bytes, Stats, Store, StoreError
+from store.base import Bytes, SiteStats, Stats, Store, StoreError
+from store.totals import SHARED
 
 if TYPE_CHECKING:
     from proxy.service import Service  # the dashboard's own process does without mitmproxy
@@ -36,6 +38,15 @@ N_SAMPLES = 720
 
 STATS_SECONDS = 1.0
 """How long the totals of the store, and the proxy's counters, are used before they are asked for again."""
+
+STATS_SHARE = 0.1
+"""Of the time, what reading the totals may take."""
+
+STATS_WAIT_SECONDS = 0.1
+"""How long an answer waits for totals while it has others that are not much older."""
+
+OLD_SECONDS = 60.0
+"""Totals older than this are shown to nobody: who comes back to the dashboard waits for new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +168,10 @@ class Live:
     def __init__(self, store: Store, proxy: Proxy | None) -> None:
         self._store, self.proxy = store, proxy
         self._stats: tuple[float, Stats] | None = None
+        self._stats_took = 0.0
+        self._sites: dict[str, SiteStats] = {}
+        self._reading: Future[Stats] | None = None
+        self._reader = ThreadPoolExecutor(1, "totals")
         self._snapshot: tuple[float, Snapshot] | None = None
         self._lock = threading.Lock()
         self._asking = threading.Lock()
@@ -169,12 +184,33 @@ class Live:
         self._thread.start()
 
     def stats(self) -> Stats:
-        """Return the totals of the store, at most STATS_SECONDS old. StoreError when it does not answer."""
+        """Return the totals of the store, at most STATS_SECONDS old, or somewhat older when reading them takes long.
+        StoreError when it does not answer."""
         with self._lock:
-            now = time.monotonic()
-            if self._stats is None or now - self._stats[0] > STATS_SECONDS:
-                self._stats = now, self._store.stats()
-            return self._stats[1]
+            kept = self._stats
+            age = time.monotonic() - kept[0] if kept else OLD_SECONDS
+            if kept and age <= max(STATS_SECONDS, self._stats_took / STATS_SHARE):
+                return kept[1]
+            if self._reading is None or self._reading.done():
+                self._reading = self._reader.submit(self._read)
+            reading = self._reading
+        try:
+            return reading.result(STATS_WAIT_SECONDS if age < OLD_SECONDS else None)
+        except TimeoutError:
+            return kept[1] if kept else reading.result()
+
+    def site(self, name: str) -> SiteStats | None:
+        """Return the totals of a site, None when nothing of it is kept. StoreError."""
+        self.stats()
+        return self._sites.get(name)
+
+    def _read(self) -> Stats:
+        began = time.monotonic()
+        found = self._store.stats()
+        sites = {row.site: row for row in found.by_site if row.site != SHARED}
+        with self._lock:
+            self._stats, self._stats_took, self._sites = (began, found), time.monotonic() - began, sites
+        return found
 
     def snapshot(self) -> Snapshot | None:
         """Return how the proxy is, at most STATS_SECONDS old; None when there is none or it does not answer."""
@@ -196,6 +232,7 @@ class Live:
     def close(self) -> None:
         """Take no more samples."""
         self._end.set()
+        self._reader.shutdown(wait=False, cancel_futures=True)
         if self._thread.ident is not None:
             self._thread.join(10)
 

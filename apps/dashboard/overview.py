@@ -1,7 +1,9 @@
 """The overview: what the cache holds, what that saves, and how it goes."""
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
+from heapq import nlargest
 from typing import Any
 
 from starlette.requests import Request
@@ -11,7 +13,7 @@ from apps.dashboard import charts
 from apps.dashboard.board import Board, link, share, size
 from apps.dashboard.live import Sample, Snapshot, figures, hits_of, ratios
 from apps.dashboard.tables import Column, Row, Table, json_answer
-from store.base import Compaction, Stats
+from store.base import Compaction, SiteStats, Stats
 from store.totals import SHARED
 
 STAGES = (
@@ -54,7 +56,7 @@ def lost_table(board: Board, request: Request, whole: bool) -> Table:
     lost = snapshot.by_label("pagemason_not_kept_total")
     rows = [{"reason": reason, "captures": int(n)} for reason, n in sorted(lost.items(), key=lambda r: -r[1])]
     columns = (Column("reason", "Reason"), Column("captures", "Captures", "count"))
-    return Table("Not kept, and why", columns, rows, "/overview/lost")
+    return Table("Not kept, and why", columns, rows, "/overview/lost", nothing="Nothing was lost so far.")
 
 
 def requests_table(board: Board, request: Request, whole: bool) -> Table:
@@ -74,7 +76,7 @@ def requests_table(board: Board, request: Request, whole: bool) -> Table:
 
 def top_table(board: Board, request: Request, whole: bool) -> Table:
     """The sites with the most bytes, and what is saved of them before compression."""
-    rows = _site_rows(board, "original")
+    rows = _site_rows(board, lambda row: row.bytes.original, None if whole else N_TOP)
     columns = (
         Column("site", "Site", "url"),
         Column("original", "Original", "bytes"),
@@ -82,26 +84,27 @@ def top_table(board: Board, request: Request, whole: bool) -> Table:
         Column("saved", "Saved", "share"),
         Column("bar", "", "bar"),
     )
-    shown = rows if whole else rows[:N_TOP]
-    return Table("Sites with the most bytes", columns, shown, "/overview/sites", links={"site": "link"})
+    return Table("Sites with the most bytes", columns, rows, "/overview/sites", links={"site": "link"})
 
 
 def savings_table(board: Board, request: Request, whole: bool) -> Table:
     """The sites that save most bytes."""
-    rows = _site_rows(board, "saved_bytes")
+    rows = _site_rows(board, lambda row: row.bytes.original - row.bytes.ondisk, None if whole else N_TOP)
     columns = (
         Column("site", "Site", "url"),
         Column("saved_bytes", "Bytes saved", "bytes"),
         Column("saved", "Saved", "share"),
         Column("bar", "", "bar"),
     )
-    shown = rows if whole else rows[:N_TOP]
-    return Table("Sites that save most", columns, shown, "/overview/savings", links={"site": "link"})
+    return Table("Sites that save most", columns, rows, "/overview/savings", links={"site": "link"})
 
 
-def _site_rows(board: Board, key: str) -> list[dict[str, Any]]:
-    """Return a row for each site, those with the most of `key` first, which the bar shows."""
-    rows: list[dict[str, Any]] = [
+def _site_rows(board: Board, size_of: Callable[[SiteStats], int], n: int | None) -> list[dict[str, Any]]:
+    """Return a row for each of the `n` largest sites, or of all, the largest first; the bar shows how large."""
+    found = [row for row in board.live.stats().by_site if row.site != SHARED]
+    chosen = nlargest(len(found) if n is None else n, found, key=size_of)
+    most = max(1, size_of(chosen[0])) if chosen else 1
+    return [
         {
             "site": row.site,
             "link": link("/site", site=row.site or "-"),
@@ -110,13 +113,10 @@ def _site_rows(board: Board, key: str) -> list[dict[str, Any]]:
             "ondisk": row.bytes.ondisk,
             "saved_bytes": row.bytes.original - row.bytes.ondisk,
             "saved": 1 - row.bytes.ondisk / row.bytes.original if row.bytes.original else None,
+            "bar": max(0.0, size_of(row) / most),
         }
-        for row in board.live.stats().by_site
-        if row.site != SHARED
+        for row in chosen
     ]
-    rows.sort(key=lambda row: -row[key])
-    most = max(1, rows[0][key]) if rows else 1
-    return [{**row, "bar": max(0.0, row[key] / most)} for row in rows]
 
 
 def samples_table(board: Board, request: Request, whole: bool) -> Table:

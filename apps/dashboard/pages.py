@@ -21,7 +21,7 @@ from blocks.site import host_of
 from store.base import Record
 from store.kinds import is_page
 
-BLOCK_ROWS = 50
+BLOCK_ROWS = 25
 WHOLE_SECONDS, FRAME_SECONDS = 60.0, 5.0
 """How long a whole table waits until the site is counted and the page judged, and the drawn page for the latter."""
 
@@ -157,7 +157,7 @@ def _blocks(seen: Seen, request: Request, whole: bool) -> Table:
         Column("tag", "Tag", "text"),
         Column("size", "Size", "bytes"),
         Column("pages", "Pages", "count"),
-        Column("cosine", "Cosine to base", "number"),
+        Column("cosine", "Cosine to base", "cosine"),
     ]
     if seen.content.verdicts:
         columns[2:2] = [Column("content", "Content", "flag"), Column("why", "Because")]

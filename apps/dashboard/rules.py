@@ -42,7 +42,11 @@ def rules_table(board: Board, request: Request, whole: bool) -> Table:
         Column("keep", "Keep", "code"),
         Column("drop", "Drop", "code"),
     )
-    return shown(Table("Rules", columns, rows, "/rules", links={"host": "link"}, n_rows=len(rows)), request, "/rules")
+    return shown(
+        Table("Rules", columns, rows, "/rules", links={"host": "link"}, n_rows=len(rows), nothing="No rules yet."),
+        request,
+        "/rules",
+    )
 
 
 def rule_for(board: Board, host: str) -> Rule | None:

@@ -41,7 +41,7 @@ _SITE_COLUMNS = (
     Column("exact", "Exact", "bytes", sortable=True),
     Column("block", "Block", "bytes", sortable=True),
     Column("ondisk", "In its packs", "bytes", sortable=True),
-    Column("ratio", "Ratio", "number", sortable=True),
+    Column("ratio", "Ratio", "ratio", sortable=True),
     Column("template", "Template", "share", sortable=True),
 )
 
@@ -64,28 +64,44 @@ def sites_table(board: Board, request: Request, whole: bool) -> Table:
     if key not in {column.key for column in _SITE_COLUMNS}:
         key = "original"
     descending = text_of(request, "order") != "up"
-    rows: list[Row] = []
-    for row in board.live.stats().by_site:
-        if row.site == SHARED or wanted not in row.site.lower():
-            continue
-        counted = board.evidence.counted(row.site)
-        numbers = figures(row.bytes)
-        rows.append(
-            {
-                "site": row.site,
-                "link": link("/site", site=row.site or "-"),
-                "pages": row.pages,
-                "captures": row.captures,
-                **numbers,
-                "ratio": round(row.bytes.original / row.bytes.ondisk, 2) if row.bytes.ondisk else None,
-                "template": counted.template_share if counted else None,
-            }
-        )
-    rows = ordered(rows, key, descending)
-    n_rows = len(rows)
+    found = [row for row in board.live.stats().by_site if row.site != SHARED and wanted in row.site.lower()]
+    rows = ordered([_sorting_row(board, row, key) for row in found], key, descending)
     part, page, n_pages = (rows, 1, 1) if whole else paged(rows, number_of(request, "page"), PAGE_ROWS)
-    table = Table("Sites", _SITE_COLUMNS, part, "/sites", links={"site": "link"}, n_rows=n_rows, page=page)
+    table = Table(
+        "Sites",
+        _SITE_COLUMNS,
+        [_site_row(board, row["stats"]) for row in part],
+        "/sites",
+        links={"site": "link"},
+        n_rows=len(rows),
+        page=page,
+    )
     return shown(_with(table, n_pages=n_pages, sort=key, descending=descending), request, "/sites")
+
+
+def _sorting_row(board: Board, stats: SiteStats, key: str) -> Row:
+    """Return what a row is sorted by; the rest is made for the rows that are shown."""
+    value: Any
+    if key in ("site", "pages", "captures"):
+        value = getattr(stats, key)
+    elif key in ("ratio", "template"):
+        value = _site_row(board, stats)[key]
+    else:
+        value = getattr(stats.bytes, key)
+    return {"stats": stats, key: value}
+
+
+def _site_row(board: Board, stats: SiteStats) -> dict[str, Any]:
+    counted = board.evidence.counted(stats.site)
+    return {
+        "site": stats.site,
+        "link": link("/site", site=stats.site or "-"),
+        "pages": stats.pages,
+        "captures": stats.captures,
+        **figures(stats.bytes),
+        "ratio": round(stats.bytes.original / stats.bytes.ondisk, 2) if stats.bytes.ondisk else None,
+        "template": counted.template_share if counted else None,
+    }
 
 
 def _with(table: Table, **changes: Any) -> Table:

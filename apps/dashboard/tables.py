@@ -17,8 +17,8 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the key in the rows, its title, and its kind: text, count, bytes, share, time, url, code, bar, flag,
-    kind, or decide: what a rule says of the row's block, with buttons."""
+    """A column: the key in the rows, its title, and its kind: text, count, number, ratio, cosine, bytes, share, time,
+    url, code, bar, flag, kind, or decide: what a rule says of the row's block, with buttons."""
 
     key: str
     title: str
@@ -28,7 +28,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether it is aligned to the right."""
-        return self.kind in ("count", "bytes", "share", "number")
+        return self.kind in ("count", "bytes", "share", "number", "ratio", "cosine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class Table:
     """URL of the page it is on, up to the number of the table's page."""
     sorting: str = ""
     """URL of the page it is on, up to the column to sort by."""
+    nothing: str = "Nothing here."
+    """What stands in the place of rows when there are none."""
 
     def values(self) -> list[dict[str, Any]]:
         """Return the rows with the columns' keys only."""

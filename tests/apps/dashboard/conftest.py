@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
+from apps.dashboard import live
 from apps.dashboard.keys import TOKEN_FILE
 from apps.dashboard.serving import serve
 from blocks.model import Capture
@@ -126,7 +127,9 @@ def small() -> list[Capture]:
 
 
 @pytest.fixture
-def served(home: Path) -> Iterator[Served]:
+def served(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    monkeypatch.setattr(live, "STATS_WAIT_SECONDS", 20.0)  # what is shown is compared, on a machine that may be busy
+    monkeypatch.setattr(live, "STATS_SHARE", 1e9)
     with serving(home, small()) as running:
         yield running
 
