@@ -1,7 +1,8 @@
 """How the pages of a site are read for the dashboard: in this process, or in one of its own.
 
 A process of its own has an interpreter's lock of its own and less priority: neither answers nor the proxy wait for it.
-It is started at the first question, ends with this process, and is started again when it has ended by itself.
+It is started at the first question, ends with this process or when nobody asks for a while, and is started again at the
+next question.
 """
 
 import contextlib
@@ -40,6 +41,9 @@ KNOWN_AT_ONCE = 250
 """Blocks that come over the pipe in one piece: taking a piece holds the interpreter's lock, about 3 ms."""
 
 LESS_PRIORITY = 10
+
+IDLE_SECONDS = 300.0
+"""How long the process stays without a question: it holds some 130 MB."""
 
 
 class Reading(Protocol):
@@ -146,6 +150,9 @@ class There:
         with self._lock:
             if self._closed:
                 raise StoreUnavailable("the dashboard ends")
+            if self._connection is not None and self._process is not None and self._process.poll() is not None:
+                self._connection.close()
+                self._connection = None
             if self._connection is None:
                 ours, theirs = socket.socketpair()
                 with theirs:
@@ -177,12 +184,12 @@ def give_way(less: int) -> None:
 
 
 def main(connection: Connection) -> None:
-    """Answer questions until nobody is there to ask."""
+    """Answer questions until nobody asks, or nobody is there to ask."""
     give_way(LESS_PRIORITY)
     with suppress(EOFError, ConnectionError, KeyboardInterrupt):
         url, sites = connection.recv()
         with _opened(url, sites) as reading:
-            while True:
+            while connection.poll(IDLE_SECONDS):
                 key, stats = connection.recv()
                 _reply(connection, reading, key, stats)
 

@@ -53,12 +53,17 @@ def test_it_is_started_again_when_it_has_ended(kept: Any) -> None:
     url, store = kept
     stats = stats_of(store)
     with closing(There(url, {})) as there:
-        assert there.read(("a.test", BLOCKS), stats, lambda n, of: True).known
-        assert there._process is not None
-        there._process.kill()
-        there._process.wait()
+
+        def kill(n: int = 0, of: int = 0) -> bool:
+            assert there._process is not None
+            there._process.kill()
+            there._process.wait()
+            return True
+
         with pytest.raises(StoreUnavailable, match="has ended"):
-            there.read(("a.test", BLOCKS), stats, lambda n, of: True)
+            there.read(("a.test", BLOCKS), stats, kill)
+        assert there.read(("a.test", BLOCKS), stats, lambda n, of: True).known
+        kill()
         assert there.read(("a.test", BLOCKS), stats, lambda n, of: True).known
 
 
