@@ -49,6 +49,9 @@ N_URLS = 2000
 BATCH = 256
 """Captures kept in one transaction: a site of few pages gets few packs."""
 
+LATER = "page, to be judged"
+"""Those of the views of pages that said that the content is judged behind them."""
+
 ALONE, VISITED = "dashboard left alone", "dashboard visited"
 
 Times = dict[str, list[float]]
@@ -94,16 +97,16 @@ def running(store: str, work: Path) -> Iterator[tuple[int, int]]:
         process.wait(60)
 
 
-def ask(port: int, path: str, host: str = "") -> float:
-    """Return the seconds until a whole answer is there. RuntimeError when it is none."""
+def ask(port: int, path: str, host: str = "") -> tuple[float, bytes]:
+    """Return the seconds until a whole answer is there, and its body. RuntimeError when it is none."""
     began = time.perf_counter()
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("GET", path, headers={"Host": host} if host else {})
         response = connection.getresponse()
-        response.read()
+        body = response.read()
     if response.status >= 500:
         raise RuntimeError(f"{path}: {response.status}")
-    return time.perf_counter() - began
+    return time.perf_counter() - began, body
 
 
 def traffic(port: int, urls: Sequence[str], new: str, seconds: float, seed: int, out: Connection) -> None:
@@ -129,7 +132,10 @@ def visit(port: int, urls: Sequence[str], seconds: float, rest: float, seed: int
         page = f"/page?url={quote(words.choice(urls))}"
         views = [("overview", "/"), ("sites", f"/sites{query}"), *[("page", page)] * 3, ("live.json", "/live.json")]
         kind, path = views[number % len(views)]
-        took[kind].append(ask(port, path))
+        seconds_taken, body = ask(port, path)
+        took[kind].append(seconds_taken)
+        if b" data-again" in body:
+            took[LATER].append(seconds_taken)
         number += 1
         time.sleep(rest)
     return took
