@@ -65,6 +65,17 @@ def test_slow_packages_are_not_imported_for_help() -> None:
     assert not loaded & {"mitmproxy", "sqlalchemy", "numpy", "lxml", "rich", "ruamel", "starlette"}
 
 
+def test_an_import_loads_only_what_it_needs(home: Path) -> None:
+    """Loading alembic or the ORM takes longer than importing a small archive."""
+    (home / "a.html").write_bytes(b"<p>one page</p>")
+    code = f"import sys; from apps.cli import invoke; invoke(['import', {str(home / 'a.html')!r}]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert "1 captures kept" in done.stdout
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "store.sql" in loaded
+    assert not loaded & {"alembic", "sqlalchemy.orm", "mitmproxy", "lxml", "rich", "starlette", "sklearn", "psycopg"}
+
+
 def test_a_reader_who_goes_away_is_no_error_message(home: Path) -> None:
     (home / "a.html").write_bytes(b"<p>" + bytes(1 << 20))
     code = "from apps.cli import main; main()"
