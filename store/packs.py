@@ -4,7 +4,7 @@ Pure: bytes in, values out. `DamagedPack` is raised for whatever is not what was
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
@@ -186,19 +186,19 @@ def _written_id(record: bytes | str) -> str:
 
 
 class Codec:
-    """Compresses raw heads and bodies at one zstd level. `base` is the raw body used as dictionary, or empty."""
+    """Compresses raw heads and bodies at one zstd level, with some of its parameters set otherwise. `base` is the raw
+    body used as dictionary, or empty."""
 
-    def __init__(self, level: int, base: bytes = b"", *, window_log: int = 0) -> None:
-        options = {"window_log": window_log} if window_log else {}
-        parameters = zstandard.ZstdCompressionParameters.from_level(
-            level, write_checksum=True, write_content_size=True, **options
+    def __init__(self, level: int, base: bytes = b"", parameters: Mapping[str, int] | None = None) -> None:
+        chosen = zstandard.ZstdCompressionParameters.from_level(
+            level, write_checksum=True, write_content_size=True, **(parameters or {})
         )
         if base:
             dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-            dictionary.precompute_compress(compression_params=parameters)
-            self._compressor = zstandard.ZstdCompressor(dict_data=dictionary, compression_params=parameters)
+            dictionary.precompute_compress(compression_params=chosen)
+            self._compressor = zstandard.ZstdCompressor(dict_data=dictionary, compression_params=chosen)
         else:
-            self._compressor = zstandard.ZstdCompressor(compression_params=parameters)
+            self._compressor = zstandard.ZstdCompressor(compression_params=chosen)
 
     def encode(self, raw: bytes) -> bytes:
         """Return what is stored for a raw head or body."""
