@@ -158,7 +158,7 @@ class Builder:
         self._is_base = True
         tail = self._opened().tail
         for block in blocks:
-            segments, new = match(block, [block], self.known, tail)
+            segments, new = match(block, [block], self.known, tail, 0)
             append(block, segments, new, tail, 0)
 
     def take(self) -> list[NewPack]:
@@ -261,7 +261,7 @@ class Builder:
             pieces = []
         else:
             pieces = partition(body).pieces() if is_page(capture) else [body]
-        return _Parts(body, pairs, match(body, pieces, self.known, tail))
+        return _Parts(body, pairs, match(body, pieces, self.known, tail, self._make.join_bytes))
 
     def _form(self, parts: _Parts, tail: Tail) -> Form:
         """Append what of a body is new to the open pack, within the bound on what reading it may cost."""

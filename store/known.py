@@ -61,13 +61,8 @@ class Known:
         """Tell whether a form gives exactly this body; `more` has raw bodies that are not packs yet."""
         runs, pairs = form
         body = canonical(body, pairs) if pairs else body
-        at = 0
-        for pack, offset, length in runs:
-            raw = more[pack] if pack in more else self.raw(pack)
-            if not raw.startswith(body[at : at + length], offset):
-                return False
-            at += length
-        return at == len(body)
+        raws = {pack: more[pack] if pack in more else self.raw(pack) for pack in {run[0] for run in runs}}
+        return b"".join([raws[pack][offset : offset + length] for pack, offset, length in runs]) == body
 
     def add_pack(self, pack: int, raw: bytes) -> None:
         """Hold a pack's raw body, without its blocks' places."""

@@ -52,8 +52,9 @@ Match = tuple[list[Segment], list[tuple[bytes, int]]]
 """A body's segments, in order, and the digest and start of each new block."""
 
 
-def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail) -> Match:
-    """Return what of a body is known, and what is new.
+def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes: int) -> Match:
+    """Return what of a body is known, and what is new; a block that stands further up counts as new when it follows new
+    ones and is shorter than `join_bytes`.
 
     The block after a known one is first looked for where that one ends: the order of a site's blocks seldom changes.
     """
@@ -84,7 +85,8 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail) -> Match:
         else:
             here, end = b"", 1
             if (before := fresh.get(digest)) is not None and body.startswith(piece, before):
-                source, first = SELF, digest
+                if segment.source or size >= join_bytes:
+                    source, first = SELF, digest
             else:
                 fresh[digest] = at
                 new.append((digest, at))

@@ -115,7 +115,7 @@ def test_a_block_twice_in_a_page_that_moves_to_the_next_pack() -> None:
 def test_a_recipe_that_is_wrong_is_not_kept(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """Whatever goes wrong in matching, the page is kept."""
 
-    def wrong(body: bytes, pieces: list[bytes], known: Known, tail: Tail) -> Match:
+    def wrong(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes: int) -> Match:
         return [Segment(tail.id, 0, 0, len(body))], []
 
     monkeypatch.setattr("store.building.match", wrong)
