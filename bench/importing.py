@@ -5,9 +5,11 @@
 First the cost of a start: importing one small page, the best of three. Then for each file: pages, MB of decoded
 bodies, seconds of wall clock and of CPU for a whole import into a new store (starting, reading, unpacking, decoding,
 cutting, storing, committing), seconds of CPU for lxml and for zlib at level 6, a body at a time, the ratios of the
-CPU, once more net of a start, and the most memory the import held. With --copies the file is also imported with its
-pages so many times, each time under other hosts: how the cost grows. On a busy machine trust ratios. PostgreSQL: name
-an empty database with --store.
+CPU, once more net of a start, and the most memory the import held. The peers' seconds are of a loop over bodies that
+are in memory; so that like meets like, `reader` is the CPU of a process that reads the file with the same code and
+parses each body with lxml.html, start included, and `x reader` the import's as a multiple of it. With --copies the
+file is also imported with its pages so many times, each time under other hosts: how the cost grows. On a busy machine
+trust ratios. PostgreSQL: name an empty database with --store.
 """
 
 import argparse
@@ -31,6 +33,16 @@ from blocks.model import Capture
 
 LIMITS = Limits(max_bytes=256 << 20, max_ratio=1000)
 IMPORT = "from apps.cli import main; main()"
+READER = """
+import sys
+from pathlib import Path
+import lxml.html
+from apps.warc.messages import Limits
+from apps.warc.sources import Position, entries
+for entry in entries([Path(sys.argv[1])], Limits(1 << 28, 1000), Position()):
+    if entry.body.strip():
+        lxml.html.document_fromstring(entry.body)
+"""
 HEAD = (
     "file",
     "copies",
@@ -44,6 +56,8 @@ HEAD = (
     "x gzip",
     "net lxml",
     "net gzip",
+    "reader s",
+    "x reader",
     "peak MB",
 )
 
@@ -93,18 +107,21 @@ def compress(bodies: list[bytes]) -> None:
         zlib.compress(body, 6)
 
 
+def cost_of(program: str, *arguments: str) -> Cost:
+    """Run a Python program in a process of its own."""
+    start = time.perf_counter()
+    with subprocess.Popen([sys.executable, "-c", program, *arguments], stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(arguments)}: exit code {process.returncode}")
+    return Cost(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
+
+
 def cost_of_import(path: Path, store: str | None) -> Cost:
-    """Import a file into a new store, in a process of its own."""
+    """Import a file into a new store."""
     with tempfile.TemporaryDirectory() as folder:
-        url = store or f"sqlite:///{folder}/bench.db"
-        command = [sys.executable, "-c", IMPORT, "import", str(path), "--store", url]
-        start = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise SystemExit(f"import of {path}: exit code {process.returncode}")
-        return Cost(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
+        return cost_of(IMPORT, "import", str(path), "--store", store or f"sqlite:///{folder}/bench.db")
 
 
 def cost_of_start(folder: Path) -> Cost:
@@ -130,9 +147,10 @@ def measure(path: Path, copies: list[int], store: str | None, folder: Path, star
             write_warc(file, copied(path, n), software="bench", now=0)
         cost = cost_of_import(file, store)
         ratios = [cpu / (n * peer) for cpu in (cost.cpu, cost.cpu - start.cpu) for peer in (lxml_cpu, gzip_cpu)]
+        reader = cost_of(READER, str(file)).cpu
         seconds = cost.wall, cost.cpu, n * lxml_cpu, n * gzip_cpu
         row = [path.name.split(".")[0], str(n), str(n * n_pages), f"{n * megabytes:.1f}"]
-        row += [f"{figure:.2f}" for figure in (*seconds, *ratios)]
+        row += [f"{figure:.2f}" for figure in (*seconds, *ratios, reader, cost.cpu / reader)]
         print("".join(f"{cell:>10}" for cell in (*row, f"{cost.peak / 1e6:.0f}")), flush=True)
 
 

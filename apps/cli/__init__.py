@@ -36,8 +36,8 @@ COMMANDS = {
 
 
 GARBAGE_OBJECTS = 10_000
-"""New objects after which Python looks for garbage. Loading modules makes hundreds of thousands, all to stay: looking at
-them every 700 takes a tenth of a start."""
+"""New objects after which Python looks for garbage. Loading modules makes hundreds of thousands, all to stay: looking
+at them every 700 takes a tenth of a start."""
 
 
 class _Commands(click.Group):
