@@ -16,12 +16,13 @@ RAW_TEXT = ("script", "style", "textarea", "title", "xmp", "noembed", "noframes"
 
 TOKEN = re.compile(
     rf"""<(?:
-    (?P<raw>(?i:{"|".join(RAW_TEXT)}))(?=[\s/>])(?P<raw_attributes>{_ATTRIBUTES})>
+    /(?P<end>[a-zA-Z][^\s/>]*+)(?:>|{_ATTRIBUTES}>?+)
+  | (?P<start>(?!(?i:{"|".join((*RAW_TEXT, "iframe"))})[\s/>])[a-zA-Z][^\s/>]*+)
+        (?P<attributes>(?=>)|{_ATTRIBUTES})>?+
+  | (?P<raw>(?i:{"|".join(RAW_TEXT)}))(?=[\s/>])(?P<raw_attributes>{_ATTRIBUTES})>
         (?P<raw_text>(?:[^<]++|<(?!/(?i:(?P=raw))[\s/>]))*+)
   | (?i:iframe)(?=[\s/>]){_ATTRIBUTES}>(?P<frame>(?:[^<]++|<(?!/(?i:iframe|noscript)[\s/>]))*+)
-  | (?P<start>[a-zA-Z][^\s/>]*+)(?P<attributes>{_ATTRIBUTES})>?+
-  | /(?P<end>[a-zA-Z][^\s/>]*+){_ATTRIBUTES}>?+
-  | (?P<other>!--(?:-?>|.*?(?:--!?>|\Z))|[!?/][^>]*+>?+)
+  | (?P<other>!--(?:-?>|.*?(?:--!?>|\Z))|(?:[a-zA-Z]{_ATTRIBUTES}|[!?/][^>]*+)>?+)
     )""",
     re.VERBOSE | re.DOTALL,
 )

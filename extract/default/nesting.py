@@ -73,3 +73,12 @@ def kind_of(name: str) -> int:
 KNOWN = {name: (name, kind_of(name)) for name in {*INLINE, *VOID, *SILENT, *CLOSES, *TAG_BITS, "html", "div"}}
 KNOWN |= {name.upper(): value for name, value in KNOWN.items()}
 """Names as usually written -> the name in lower case, and its kind."""
+
+
+class Names(dict[str, tuple[str, int]]):
+    """Names as written -> the name in lower case, and its kind; those that are not there yet are added."""
+
+    def __missing__(self, written: str) -> tuple[str, int]:
+        name = written.lower()
+        known = self[written] = name, kind_of(name)
+        return known

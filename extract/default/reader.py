@@ -24,7 +24,7 @@ from extract.default.nesting import (
     TABLE_PARTS,
     TABLES,
     UNSEEN,
-    kind_of,
+    Names,
 )
 from extract.default.passages import Elements, Passages
 from extract.tokens import TOKEN
@@ -34,13 +34,25 @@ MAX_INNER_HINTS = 5
 
 _BOLD = frozenset({"b", "strong"})
 
+_SPECIAL = CELLS | TABLES | SILENT | {"pre"}
+"""Elements whose start and end change more than the stack."""
+
 
 class _Reader:
     """Follows the tags of one page and collects its passages."""
 
+    __slots__ = (
+        *("passages", "rows", "last", "kept", "inners", "stack", "open", "cells", "tables", "silent", "pre", "link"),
+        *("bold", "buffer", "begin", "stop", "opening", "href", "around", "links", "linked", "bolded", "inner"),
+        "after_break",
+    )
+
     def __init__(self) -> None:
-        self.elements = Elements(["#document"], [""], [-1], [0], [0], [0])
-        self.passages = Passages(self.elements)
+        self.passages = Passages(Elements([], [], [], [], [], []))
+        self.rows: list[tuple[str, str, int, int, int]] = [("#document", "", -1, 0, 0)]
+        self.last = [0]
+        self.kept: list[tuple[str, int, str, int, int, int, int, int, int]] = []
+        self.inners: list[tuple[str, ...]] = []
         self.stack = [0]
         self.open: defaultdict[str, list[int]] = defaultdict(list)
         self.cells = [0]
@@ -52,7 +64,6 @@ class _Reader:
         self.href = self.around = ""
         self.links = self.linked = self.bolded = 0
         self.inner: list[str] = []
-        self.inners: list[tuple[str, ...]] = []
         self.after_break = False
 
     def text(self, piece: str, at: int) -> None:
@@ -75,13 +86,15 @@ class _Reader:
             self._keep()
             self.begin = -1
         self.buffer.clear()
-        self.inner.clear()
+        if self.inner:
+            self.inner.clear()
         self.opening = -1
         self.links = self.linked = self.bolded = 0
         self.after_break = False
 
     def _keep(self) -> None:
-        text = "".join(self.buffer)
+        buffer = self.buffer
+        text = buffer[0] if len(buffer) == 1 else "".join(buffer)
         if "&" in text:
             text = unescape(text)
         if self.pre:
@@ -90,57 +103,60 @@ class _Reader:
         elif "\v" in text:
             text = "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\v"))))
         else:
-            text = " ".join(text.split())
+            text = text.strip()
+            if "  " in text or not text.isprintable():
+                text = " ".join(text.split())
         if not text or text.isspace():
             return
-        to = self.passages
-        to.text.append(text)
-        to.opening.append(self.opening)
-        to.around.append(self.around)
-        to.start.append(self.begin)
-        to.end.append(self.stop)
-        to.element.append(self.stack[-1])
-        to.n_links.append(self.links)
-        to.link_chars.append(self.linked)
-        to.bold_chars.append(self.bolded)
+        begin, stop, element = self.begin, self.stop, self.stack[-1]
+        counts = self.links, self.linked, self.bolded
+        self.kept.append((text, self.opening, self.around, begin, stop, element, *counts))
         self.inners.append(tuple(self.inner))
 
-    def start(self, name: str, kind: int, attributes: str, at: int) -> None:
-        """Follow a start tag that stands at an offset."""
-        if kind == INLINE_KIND:
-            if self.opening < 0:
-                self.opening, self.around = at, self.href if self.link else ""
-            if name == "a":
-                self.link = len(self.stack)
-                self.href = attributes
-                self.links += 1
-            elif name in _BOLD:
-                self.bold += 1
-            if "class=" in attributes and len(self.inner) < MAX_INNER_HINTS and not self.silent:
-                self.inner.append(attributes)
-        elif kind == BREAK_KIND:
-            if self.after_break:
-                self.flush()
-            elif self.begin >= 0:
-                self.buffer.append("\v")
-                self.after_break = True
-        elif not self.silent or not self._stays_silent(name):
-            if self.opening >= 0:
-                self.flush()
-            if name in P_ENDERS:
-                places = self.open["p"]
-                if places and places[-1] > self.cells[-1]:
-                    self.pop_to(places[-1])
-            elif name in CLOSES:
-                self._imply_end(*CLOSES[name])
-            if kind == BLOCK_KIND:
-                self._push(name, attributes)
+    def inline(self, name: str, attributes: str, at: int) -> None:
+        """Follow the start tag, at an offset, of an element that ends no passage."""
+        if self.opening < 0:
+            self.opening, self.around = at, self.href if self.link else ""
+        if name == "a":
+            self.link = len(self.stack)
+            self.href = attributes
+            self.links += 1
+        elif name in _BOLD:
+            self.bold += 1
+        if "class=" in attributes and len(self.inner) < MAX_INNER_HINTS and not self.silent:
+            self.inner.append(attributes)
 
-    def _push(self, name: str, attributes: str) -> None:
-        elements, place = self.elements, len(self.stack)
-        parent = self.stack[-1]
-        self.open[name].append(place)
-        self.stack.append(len(elements.name))
+    def line_break(self) -> None:
+        """Follow a line break; two of them end a passage."""
+        if self.after_break:
+            self.flush()
+        elif self.begin >= 0:
+            self.buffer.append("\v")
+            self.after_break = True
+
+    def start(self, name: str, kind: int, attributes: str) -> None:
+        """Follow the start tag of an element that ends a passage."""
+        if self.silent and self._stays_silent(name):
+            return
+        if self.opening >= 0:
+            self.flush()
+        if name in P_ENDERS:
+            places = self.open["p"]
+            if places and places[-1] > self.cells[-1]:
+                self.pop_to(places[-1])
+        elif name in CLOSES:
+            self._imply_end(*CLOSES[name])
+        if kind == BLOCK_KIND:
+            stack = self.stack
+            place = len(stack)
+            self.open[name].append(place)
+            self.rows.append((name, attributes, stack[-1], place, len(self.kept)))
+            stack.append(len(self.last))
+            self.last.append(-1)
+            if name in _SPECIAL:
+                self._enter(name, place)
+
+    def _enter(self, name: str, place: int) -> None:
         if name in CELLS:
             self.cells.append(place)
             if name in TABLES:
@@ -149,12 +165,6 @@ class _Reader:
             self.silent += 1
         elif name == "pre":
             self.pre += 1
-        elements.name.append(name)
-        elements.attributes.append(attributes)
-        elements.parent.append(parent)
-        elements.depth.append(place)
-        elements.first.append(len(self.passages.text))
-        elements.last.append(-1)
 
     def _stays_silent(self, name: str) -> bool:
         """Tell whether a start tag within silence changes nothing; close a head at the first tag of the body, and
@@ -174,43 +184,41 @@ class _Reader:
             if inside:
                 self.pop_to(min(inside))
 
-    def end(self, name: str, kind: int) -> None:
-        """Follow an end tag; one that has nothing to end is ignored."""
-        if kind == INLINE_KIND:
-            if name == "a":
-                self.link = 0
-            elif name in _BOLD and self.bold:
-                self.bold -= 1
-            return
+    def end(self, name: str) -> None:
+        """Follow the end tag of an element that ends a passage; one that has nothing to end is ignored."""
         places = self.open.get(name)
         if places:
-            barrier = self.tables[-1] if name in TABLE_PARTS else self.cells[-1]
-            if places[-1] >= barrier:
+            place = places[-1]
+            if place == len(self.stack) - 1 or place >= (self.tables if name in TABLE_PARTS else self.cells)[-1]:
                 if self.opening >= 0:
                     self.flush()
-                self.pop_to(places[-1])
+                self.pop_to(place)
         elif name == "p":
             self.flush()
 
     def pop_to(self, place: int) -> None:
         """Close the open elements from the top of the stack down to `place`, inclusive."""
-        n_passages = len(self.passages.text)
-        names, last = self.elements.name, self.elements.last
-        while len(self.stack) > place:
-            element = self.stack.pop()
-            name = names[element]
-            self.open[name].pop()
+        n_passages = len(self.kept)
+        stack, rows, last, opened = self.stack, self.rows, self.last, self.open
+        while len(stack) > place:
+            element = stack.pop()
+            name = rows[element][0]
+            opened[name].pop()
             last[element] = n_passages
-            if name in SILENT:
-                self.silent -= 1
-            elif name == "pre":
-                self.pre -= 1
-        while self.cells[-1] >= place > 0:
-            self.cells.pop()
-        while self.tables[-1] >= place > 0:
-            self.tables.pop()
+            if name in _SPECIAL:
+                self._leave(name, len(stack))
         if self.link > place:
             self.link = 0
+
+    def _leave(self, name: str, place: int) -> None:
+        if name in SILENT:
+            self.silent -= 1
+        elif name == "pre":
+            self.pre -= 1
+        if self.cells[-1] == place:
+            self.cells.pop()
+        if self.tables[-1] == place:
+            self.tables.pop()
 
     def raw(self, name: str, attributes: str, text: str) -> None:
         """Take what is wanted from a raw text element: the title, and structured data."""
@@ -224,7 +232,8 @@ class _Reader:
 def read_passages(source: str) -> Passages:
     """Return the passages of a decoded page."""
     reader = _Reader()
-    known, buffer, text, start, end_tag = KNOWN.get, reader.buffer, reader.text, reader.start, reader.end
+    known, buffer, text, inline = Names(KNOWN), reader.buffer, reader.text, reader.inline
+    start, end_tag = reader.start, reader.end
     at = 0
     for match in TOKEN.finditer(source):
         begin, end = match.span()
@@ -236,29 +245,53 @@ def read_passages(source: str) -> Passages:
                 buffer.append(piece if reader.pre else " ")
         at = end
         group = match.lastgroup
-        if group == "attributes":
-            written, attributes = match.group("start", "attributes")
-            name, kind = known(written) or (written.lower(), kind_of(written.lower()))
-            if name == "meta":
-                reader.passages.meta.append(attributes)
-            start(name, kind, attributes, begin)
-        elif group == "end":
+        if group == "end":
             written = match["end"]
-            end_tag(*(known(written) or (written.lower(), kind_of(written.lower()))))
+            name, kind = known[written]
+            if kind == BLOCK_KIND:
+                end_tag(name)
+            elif name == "a":
+                reader.link = 0
+            elif name in _BOLD and reader.bold:
+                reader.bold -= 1
+        elif group == "attributes":
+            written, attributes = match.group("start", "attributes")
+            name, kind = known[written]
+            if kind == INLINE_KIND:
+                inline(name, attributes, begin)
+            elif kind == BREAK_KIND:
+                reader.line_break()
+            else:
+                if name == "meta":
+                    reader.passages.meta.append(attributes)
+                start(name, kind, attributes)
         elif group == "raw_text":
             reader.raw(match["raw"].lower(), match["raw_attributes"], match["raw_text"])
     if at < len(source) and not reader.silent and not source[at:].isspace():
         reader.text(source[at:], at)
+    return _passages(reader)
+
+
+def _passages(reader: _Reader) -> Passages:
+    """Return what was collected, as columns."""
     reader.flush()
     reader.pop_to(1)
-    reader.elements.last[0] = len(reader.passages)
+    reader.last[0] = len(reader.kept)
+    to, elements = reader.passages, reader.passages.elements
+    elements.name, elements.attributes, elements.parent, elements.depth, elements.first = map(
+        list, zip(*reader.rows, strict=True)
+    )
+    elements.last = reader.last
+    if reader.kept:
+        columns = map(list, zip(*reader.kept, strict=True))
+        to.text, to.opening, to.around, to.start, to.end, to.element, to.n_links, to.link_chars, to.bold_chars = columns
     _read_hints(reader)
-    return reader.passages
+    return to
 
 
 def _read_hints(reader: _Reader) -> None:
     """Fill in what follows from the attributes, for the elements that have passages."""
-    passages, elements = reader.passages, reader.elements
+    passages, elements = reader.passages, reader.passages.elements
     hints = Hints(passages.hint_sets)
     n = len(elements.name)
     elements.flags, elements.path, elements.hints = [0] * n, [0] * n, [0] * n
