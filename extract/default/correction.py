@@ -1,32 +1,46 @@
 """How what the pages of a site have in common corrects the judgement of one of them.
 
-A text that other pages have too is template. A place in the template where these pages have content is one here.
-Links in lists, on a page with prose, are teasers. And a heading of which the page's title speaks, at a place where each
-page has its own, names what the page is about.
+A text that other pages have too is template. A place in the template where these pages have content is one here, and
+what stands outside of the page's core is not. Links, on a page with running text, lead to other pages. And what each
+page has for itself at one place, as a heading or just before its text, says what it is about, by whom and of when.
 """
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from extract.default.core import MIN_WORDS, odds_of, outside_core, probability_of, running_text
 from extract.default.hints import FLAGS
 from extract.default.numbers import Facts
 from extract.default.site import Others
 
 Doubles = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 NAMED = 3.0
-"""The least log-odds of what the title names."""
+"""The least log-odds of what names the page."""
+
+BYLINE = 1.5
+"""The least log-odds of what each page has for itself just before its text."""
+
+BEFORE = 3
+"""Passages before the running text that count as just before it."""
+
+BYLINE_WORDS = 25
 
 IN_TITLE = 0.7
 """The share of a heading's words that the title has."""
 
 OWN = 0.1
-"""The share of other pages up to which a heading is a page's own: books share an author."""
+"""The share of other pages up to which a text is a page's own: books share an author."""
 
 PART = 0.1
 """The share of other pages that have a place of the template: sites have several templates, and had others."""
+
+ONE = 1.5
+"""Passages a page up to which a place has one."""
 
 MAX_HEADING_WORDS = 30
 
@@ -36,55 +50,99 @@ HABIT = 0.9
 LIKELY = 0.5
 """The probability from which a text that differs only in digits is one of its own."""
 
-TEASER = 3.0
-"""What a link among others loses in log-odds."""
+OUTSIDE = 3.0
+"""What passages outside of an article's core lose in log-odds."""
 
-SEVERAL = 3
-"""Passages a page at one place from which they are a list."""
+LINKED = 0.5
+"""The share of links from which a passage leads elsewhere."""
 
-PROSE_WORDS = 50
-"""Words outside links from which a page has prose."""
+LEADING = 5.0
+"""What it loses in log-odds on a page with running text."""
 
 _HEADING = 1 << FLAGS.index("heading")
 _WORD = re.compile(r"\w+")
 
 
-def corrected(probability: Doubles, facts: Facts, others: Others) -> Doubles:
-    """Return the probabilities corrected by what other pages of the site say."""
-    odds = np.log((probability + 1e-4) / (1 - probability + 1e-4))
+class _Places(NamedTuple):
+    """What other pages have: how often each text, and at its place the pages and whether it is one passage a page;
+    `own` are the passages with a text of their own at such a place."""
+
+    times: Doubles
+    pages: Doubles
+    single: Mask
+    own: Mask
+
+
+def corrected(probability: Doubles, facts: Facts, others: Others, article: float) -> Doubles:
+    """Return the probabilities corrected by what other pages of the site say.
+
+    `article` is the probability that the page is one: its core is all of it, whereas what is said of a product stands
+    in several places.
+    """
+    places = _places(probability, others)
+    odds = odds_of(probability) - _template(places, others.n) + _habit(others)
+    likely = probability_of(odds)
+    running = running_text(likely, facts.table)
+    names = named(facts, others) | (_first_headings(facts) & places.own)
+    if facts.table.words[running].sum() >= MIN_WORDS:
+        odds -= np.where((facts.table.link >= LINKED) & ~places.own, LEADING, 0.0)
+        odds -= np.where(_elsewhere(likely, facts, places), article * OUTSIDE, 0.0)
+        odds = np.where(_bylines(running, facts, places), np.maximum(odds, BYLINE), odds)
+    return probability_of(np.where(names, np.maximum(odds, NAMED), odds))
+
+
+def _places(probability: Doubles, others: Others) -> _Places:
     # `ISBN 978...` is a text of its own, `Page 2 of 7` is not: digits count as one where content is unlikely anyway
     times = np.where(probability >= LIKELY, others.texts, others.shapes)
-    odds -= np.where(times >= 2, 2.0 + 4.0 * np.minimum(1.0, 2 * times / others.n), np.where(times == 1, 0.5, 0.0))
-    pages, _, words, kept = others.at_path.T
-    habit = (kept + 1.0) / (words + 3.0)
-    odds += np.where(pages >= 2, np.clip(np.log(habit / (1 - habit)), -3, 3) * HABIT, 0.0)
-    odds -= np.where(teasers(probability, facts, others), TEASER, 0.0)
-    odds = np.where(named(facts, others), np.maximum(odds, NAMED), odds)
-    result: Doubles = 1 / (1 + np.exp(-odds))
-    return result
-
-
-def teasers(probability: Doubles, facts: Facts, others: Others) -> NDArray[np.bool_]:
-    """Return which passages of a page with prose are links, several at such a place of other pages too.
-
-    They lead to other pages and change with the day, so that neither their text nor their frequency tells them from
-    content; the content of a page that is a list of links has no prose.
-    """
     pages, passages = others.at_path[:, 0], others.at_path[:, 1]
-    link = np.array(facts.page.link_chars) / np.maximum(1, [len(text) for text in facts.page.text])
-    prose = (probability >= 0.8) & (link < 0.2)
-    if facts.table.words[prose].sum() < PROSE_WORDS:
-        return np.zeros(len(probability), dtype=np.bool_)
-    found: NDArray[np.bool_] = (link >= 0.5) & (passages >= SEVERAL * pages) & (pages >= 2)
+    single = passages <= ONE * pages
+    own = single & (others.texts <= OWN * others.n) & (pages >= max(2.0, PART * others.n))
+    return _Places(times, pages, single, own)
+
+
+def _template(places: _Places, n: int) -> Doubles:
+    """Return what texts that other pages have lose: the more, the larger a part they are of those with the place."""
+    times = places.times
+    of_pages = np.where(places.pages >= np.maximum(times, 2), places.pages, n)
+    return np.where(times >= 2, 2.0 + 4.0 * np.minimum(1.0, 2 * times / of_pages), np.where(times == 1, 0.5, 0.0))
+
+
+def _habit(others: Others) -> Doubles:
+    """Return what a passage gains or loses by what other pages have at its place."""
+    pages, _, words, kept = others.at_path.T
+    share = (kept + 1.0) / (words + 3.0)
+    return np.where(pages >= 2, np.clip(np.log(share / (1 - share)), -3, 3) * HABIT, 0.0)
+
+
+def _elsewhere(likely: Doubles, facts: Facts, places: _Places) -> Mask:
+    """Return the passages outside of the core; before it, only those that are no page's own."""
+    outside = outside_core(likely, facts.table)
+    inside = np.flatnonzero(~outside)
+    before = np.arange(len(likely)) < (inside[0] if len(inside) else 0)
+    return outside & ~(before & places.single & (places.times < 1) & (places.pages >= 2))
+
+
+def _bylines(running: Mask, facts: Facts, places: _Places) -> Mask:
+    """Return the short passages just before the running text that each page has for itself."""
+    begins = int(np.argmax(running & (facts.table.words >= 12)))
+    found = np.zeros(len(running), dtype=np.bool_)
+    found[max(0, begins - BEFORE) : begins] = True
+    found &= places.own & (facts.table.words <= BYLINE_WORDS) & (facts.table.link < 0.8)
     return found
 
 
-def named(facts: Facts, others: Others) -> NDArray[np.bool_]:
+def _first_headings(facts: Facts) -> Mask:
+    """Return the passages in headings of the first level."""
+    names, parents = facts.page.elements.name, facts.page.elements.parent
+    return np.array(["h1" in (names[element], names[parents[element]]) for element in facts.page.element])
+
+
+def named(facts: Facts, others: Others) -> Mask:
     """Return which passages are headings of which the title speaks, one at such a place of each page."""
     page = facts.page
     pages, passages = others.at_path[:, 0], others.at_path[:, 1]
     heading = np.array([page.elements.flags[element] & _HEADING > 0 for element in page.element])
-    found = heading & (others.texts <= OWN * others.n) & (pages >= PART * others.n) & (passages <= 1.5 * pages)
+    found: Mask = heading & (others.texts <= OWN * others.n) & (pages >= PART * others.n) & (passages <= ONE * pages)
     title = set(_WORD.findall(page.title.lower()))
     for index in np.flatnonzero(found).tolist():
         words = _WORD.findall(page.text[index].lower())[: MAX_HEADING_WORDS + 1]

@@ -18,13 +18,17 @@ TAG_BITS = {
 }
 
 _HINT = re.compile(
-    r"""\s(class|id|role|itemprop|itemtype|hidden|aria-hidden|style)(?=[\s=/>]|$)"""
+    r"""\s(?=[achirsACHIRS])(class|id|role|itemprop|itemtype|hidden|aria-hidden|style)(?=[\s=/>]|$)"""
     r"""(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'>]+)))?""",
     re.IGNORECASE,
 )
 _NO_DISPLAY = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_LOWER_PART = re.compile(r"[a-z]{3,}")
 _DIGITS = re.compile(r"[0-9]+")
+
+_CLASS = ' class="'
+_OUTERMOST = frozenset(["html", "body"])
 
 MAX_HINT_CHARS = 400
 """Attributes longer than this are read only so far for hints."""
@@ -55,18 +59,33 @@ class Hints:
 @lru_cache(maxsize=1 << 12)
 def _parts(name: str) -> tuple[str, ...]:
     """Return the words of a class or an id: `navBar-left2` has `nav`, `bar` and `left`."""
+    if name.islower():
+        return tuple(_LOWER_PART.findall(name))
     return tuple([part.lower() for part in _NAME_PART.findall(name) if len(part) > 2])
 
 
-@lru_cache(maxsize=1 << 14)
 def _hints(name: str, attributes: str) -> tuple[int, tuple[str, ...], bytes]:
     """Return what an element's name, classes, id and role say: its flags, its hints, and its step in a path."""
+    if attributes[:8] == _CLASS and attributes.find('"', len(_CLASS)) == len(attributes) - 1:
+        return _with_classes(name, attributes[len(_CLASS) : -1])
+    return _with_attributes(name, attributes) if attributes else _with_classes(name, "")
+
+
+@lru_cache(maxsize=1 << 13)
+def _with_classes(name: str, classes: str) -> tuple[int, tuple[str, ...], bytes]:
+    """The same for an element that has classes only."""
+    hints = dict.fromkeys(("<" + name, *_parts(classes)))
+    return TAG_BITS.get(name, 0), tuple(hints), _step(name, classes)
+
+
+@lru_cache(maxsize=1 << 13)
+def _with_attributes(name: str, attributes: str) -> tuple[int, tuple[str, ...], bytes]:
     flags, classes = TAG_BITS.get(name, 0), ""
     hints = ["<" + name]
     for kind, double, single, bare in _HINT.findall(attributes):
         kind, value = kind.lower(), double or single or bare
         if kind == "class":
-            classes = _DIGITS.sub("", value)
+            classes = value
             hints += _parts(value)
         elif kind == "id":
             hints += _parts(value)
@@ -75,7 +94,15 @@ def _hints(name: str, attributes: str) -> tuple[int, tuple[str, ...], bytes]:
         elif kind == "hidden" or (kind == "aria-hidden" and value == "true"):
             hints.append(kind)
             flags |= _HIDDEN if kind == "hidden" else 0
-        elif _NO_DISPLAY.search(value):
+        elif ("none" in value.lower() or "hidden" in value.lower()) and _NO_DISPLAY.search(value):
             hints.append("display:none")
             flags |= _HIDDEN
-    return flags, tuple(dict.fromkeys(hints)), f"{name}.{classes}/".encode("utf-8", "replace")
+    return flags, tuple(dict.fromkeys(hints)), _step(name, classes)
+
+
+def _step(name: str, classes: str) -> bytes:
+    if name in _OUTERMOST:
+        return f"{name}./".encode()  # their classes tell the page or the day, not the place
+    if _DIGITS.search(classes):
+        classes = _DIGITS.sub("", classes)
+    return f"{name}.{classes}/".encode("utf-8", "replace")

@@ -14,18 +14,27 @@ from numpy.typing import NDArray
 
 from extract.default.choice import choose, threshold
 from extract.default.clues import PAGE_TYPES
+from extract.default.core import centred, outside_core
 from extract.default.correction import corrected
 from extract.default.numbers import Facts, Numbers, read_facts, shipped
 from extract.default.passages import Passages
 from extract.default.reader import read_passages
-from extract.default.site import NOBODY, SiteEvidence, notes_of
+from extract.default.site import NOBODY, Others, SiteEvidence, notes_of
 from extract.default.structured import Meta, Structured, read_meta, read_structured
 from extract.protocol import Extraction, Page, Verdict
 
 Doubles = NDArray[np.float64]
 
+ARTICLE = PAGE_TYPES.index("article")
+
 MIN_OTHER_PAGES = 2
 """Other pages of the site from which its evidence counts."""
+
+LIKELY = 0.5
+"""The probability from which a page is taken for an article when notes are made of it."""
+
+AGREEMENT = 3
+"""For how many pages the mean of those of a template counts when its type is asked for."""
 
 SURE = 0.5
 """The least probability of what is kept with the site's evidence: what is unsure then is unsure on all pages alike, and
@@ -85,7 +94,10 @@ class Pagemason:
             if len(passages):
                 facts = read_facts(passages, page.url)
                 probability, types = self.numbers.judge(facts)
-                notes[page.url] = notes_of(passages, probability, facts.table.words, types)
+                inside = probability
+                if types[ARTICLE] > LIKELY:
+                    inside = probability * ~outside_core(probability, facts.table)
+                notes[page.url] = notes_of(passages, inside, facts.table.words, types)
         return SiteEvidence(notes)
 
     def extract(self, page: Page, evidence: SiteEvidence) -> Content:
@@ -101,12 +113,23 @@ class Pagemason:
         probability, types = self.numbers.judge(facts, others.types)
         n_others = others.n
         if n_others:
-            by_site = corrected(probability, facts, others)
+            by_site = corrected(probability, facts, others, _article(types, others))
             if choose(by_site, facts.table.words).any():
                 probability = by_site
             else:  # a print version, say: all of its content stands on other pages too
                 n_others = 0
+        if not n_others:
+            probability = centred(probability, facts.table)
         return _content(page, facts, probability, PAGE_TYPES[int(types.argmax())], n_others)
+
+
+def _article(types: Doubles, others: Others) -> float:
+    """Return how probable it is that a page is an article, given that the pages of its template are of one type; 0.0
+    without such pages."""
+    if others.types is None:
+        return 0.0
+    alike = types * others.types**AGREEMENT
+    return float(alike[ARTICLE] / alike.sum())
 
 
 def _content(page: Page, facts: Facts, probability: Doubles, page_type: str, n_others: int) -> Content:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from blocks.site import host_of
 from extract.default.choice import choose
 from extract.default.clues import PAGE_TYPES
+from extract.default.core import centred
 from extract.default.cues import SLOTS, sums, tokens
 from extract.default.fitting import Lesson, fit_network
 from extract.default.network import CLIP
@@ -123,7 +124,7 @@ def cross_validate(
         numbers = fit([each for each, at in zip(examples, folds, strict=True) if at != fold], seed)
         for index in np.flatnonzero(folds == fold).tolist():
             facts = examples[index].facts
-            out[index] = numbers.judge(facts)[0] if facts is not None else np.zeros(0)
+            out[index] = centred(numbers.judge(facts)[0], facts.table) if facts is not None else np.zeros(0)
         told(f"fold {fold + 1} of {n_folds}")
     return out
 

@@ -81,7 +81,7 @@ def test_template_goes_and_what_is_the_pages_own_stays() -> None:
     read = facts(3)
     others = evidence(20).others(read.page, "http://shop.test/3")
     before = np.array([0.3, 0.3, 0.1, 0.9, 0.9, 0.6])
-    after = corrected(before, read, others)
+    after = corrected(before, read, others, article=0.0)
     assert (after[[MENU, PAGE, RELATED]] < 0.1).all()
     assert after[NAME] > 0.9
     assert after[ISBN] > 0.5
@@ -91,3 +91,33 @@ def test_headings_that_the_title_names_at_a_place_where_each_page_has_its_own() 
     read = facts(3)
     found = named(read, evidence(20).others(read.page, "http://shop.test/3"))
     assert np.flatnonzero(found).tolist() == [NAME]
+
+
+WORDS = "amber brook cedar delta ember frost grove haven inlet jetty knoll ledge marsh north oasis petal quarry ridge"
+
+
+def story(number: int) -> Facts:
+    """A page of a newspaper: headline, author, a text with a link to another one in it, and teasers beside it."""
+    own = [f"{word}{letter}" for word in WORDS.split() for letter in "abcdefghijklmnopqrst"[number]]
+    source = (
+        f"<body class=page{number}><h1>The {own[0]} {own[1]}</h1><div><p>By {own[2]}<p>{' '.join(own * 2)}."
+        f"<p><a href=/x>More on {own[3]}</a><p>{' '.join(own[::-1] * 2)}.</div><div><h3>{own[4]} {own[5]}</h3></div>"
+    )
+    return read_facts(read_passages(source), f"http://news.test/{number}")
+
+
+HEADLINE, AUTHOR, FIRST, LINK, LAST, TEASER = range(6)
+
+
+def test_of_an_article_the_core_stays_with_what_names_it() -> None:
+    before = np.array([0.3, 0.3, 0.95, 0.9, 0.95, 0.9])
+    stories = [story(number) for number in range(10)]
+    urls = [f"http://news.test/{number}" for number in range(10)]
+    known = SiteEvidence(
+        {url: notes_of(each.page, before, each.table.words, HALF) for url, each in zip(urls, stories, strict=True)}
+    )
+    others = known.others(stories[0].page, urls[0])
+    article = corrected(before, stories[0], others, article=1.0)
+    assert (article[[HEADLINE, AUTHOR, FIRST, LAST]] > 0.5).all()
+    assert article[LINK] < 0.5
+    assert article[TEASER] < corrected(before, stories[0], others, article=0.0)[TEASER]
