@@ -2,18 +2,19 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import zstandard
 
 from blocks.model import Capture, body_digest
 from blocks.partition import partition
 from store import recipes
+from store.filling import OpenPack
 from store.kinds import is_page
 from store.known import LARGE_BYTES, Form, Known, Runs
 from store.matching import NEW, SELF, Match, Tail, append, match, restrict
 from store.models import ARRIVAL, COMPACTED, PRIVATE
-from store.packs import MAX_READ_BYTES, Codec, Head, encode_head
+from store.packs import MAX_READ_BYTES, Codec
 from store.tokens import Pairs, canonical, find_tokens
 
 logger = logging.getLogger(__name__)
@@ -30,6 +31,9 @@ TOKEN_BYTES = 512
 MAX_NEEDS = 16
 """Other packs that one page may need at the most."""
 
+BASE_HEAD_BYTES = 1 << 15
+"""The raw head of a base made in compaction: every page of the site decompresses it."""
+
 PACK_BODIES = 32 << 20
 """Bytes of bodies that a pack gives back at the most: what a builder holds in memory."""
 
@@ -37,7 +41,8 @@ PACK_BODIES = 32 << 20
 @dataclass(frozen=True, slots=True)
 class Make:
     """How packs are made. `pack_bytes` closes a pack; `remember` lets later packs refer to its blocks; `parameters` are
-    those of zstd that are not the level's."""
+    those of zstd that are not the level's; `read_bytes` is what reading a page decompresses at the most, heads included
+    (unless the page itself is larger), 0 for no bound."""
 
     kind: int
     level: int
@@ -45,6 +50,7 @@ class Make:
     join_bytes: int
     remember: bool
     parameters: Mapping[str, int] = field(default_factory=dict)
+    read_bytes: int = 0
 
 
 _LAZY = {"strategy": zstandard.STRATEGY_LAZY, "search_log": 5, "hash_log": 19, "chain_log": 18}
@@ -54,7 +60,9 @@ ON_ARRIVAL = Make(ARRIVAL, level=9, pack_bytes=1 << 17, join_bytes=64, remember=
 but at twice the candidates, in tables that fit the processor's cache: two thirds to nine tenths of level 9's time, for
 within 0.3 % of its bytes."""
 
-IN_COMPACTION = Make(COMPACTED, level=22, pack_bytes=480 << 10, join_bytes=128, remember=False)
+IN_COMPACTION = Make(
+    COMPACTED, level=22, pack_bytes=480 << 10, join_bytes=128, remember=False, read_bytes=MAX_READ_BYTES
+)
 """A page needs its pack and the base, and nothing else; `store.shapes` says how large the packs are."""
 
 
@@ -77,32 +85,6 @@ class NewPack:
     """Bytes of the captures' bodies."""
     exact: int
     """Bytes of bodies that the site did not have yet."""
-
-
-@dataclass(slots=True)
-class _Open:
-    """The pack being filled."""
-
-    tail: Tail
-    captures: list[Capture] = field(default_factory=list)
-    digests: list[bytes] = field(default_factory=list)
-    forms: list[Form] = field(default_factory=list)
-    needs: set[int] = field(default_factory=set)
-    bodies: dict[bytes, Form] = field(default_factory=dict)
-    exact: int = 0
-    n_bytes: int = 0
-
-    @property
-    def id(self) -> int:
-        return self.tail.id
-
-    def put(self, capture: Capture, digest: bytes, form: Form) -> None:
-        self.captures.append(capture)
-        self.digests.append(digest)
-        self.forms.append(form)
-        self.needs.update(run[0] for run in form[0])
-        self.needs.discard(self.id)
-        self.n_bytes += len(capture.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +110,14 @@ class Builder:
         """Raw bodies of packs that the database may not have yet."""
         self._ids = iter(ids)
         self._make = make
-        self._open: _Open | None = None
+        self._open: OpenPack | None = None
         self._codecs: dict[int, tuple[Codec, Codec]] = {}
         self._had_tokens = False
         """Whether tokens were replaced in the last page."""
         self._is_base = False
         """Whether the open pack is to be the base."""
+        self._plain: set[int] = set()
+        """Packs without a base."""
 
     def add(self, capture: Capture, pairs: Pairs | None = None) -> None:
         """Take one capture. `pairs` are the tokens to replace in it, found here when they are None."""
@@ -142,16 +126,31 @@ class Builder:
             return
         digest = body_digest(capture.body)
         form = self._body(digest, capture.body)
-        if form is not None:
-            if len(self._opened().needs | {run[0] for run in form[0]}) > recipes.MAX_SOURCES:
-                self.flush()
-            self._opened().put(capture, digest, form)
+        if form is not None and self._opened().captures and self._is_too_much(capture, digest, form):
+            self.flush()
+        if form is not None and not self._is_too_much(capture, digest, form):
+            self._put(capture, digest, form)
         elif not is_page(capture) and len(capture.body) > LARGE_BYTES:
             self._alone(capture, self._make.kind)
         else:
             self._fit(capture, digest, pairs)
         if self._open and not self._is_base and self._is_full(self._open):
             self.flush()
+
+    def sample(self, capture: Capture, pairs: Pairs) -> bool:
+        """Take one capture whose blocks the base has into the base; False when its head has no room for it."""
+        if not is_page(capture) and len(capture.body) > LARGE_BYTES:
+            return False
+        pack = self._opened()
+        digest = body_digest(capture.body)
+        mark = pack.tail.mark()
+        before = self._body(digest, capture.body)
+        form = before or self._form(self._parts(capture, pack.tail, pairs), pack.tail)
+        if pack.head_with(capture, form) > BASE_HEAD_BYTES:
+            pack.tail.cut(mark)
+            return False
+        (self._put if before else self._keep)(capture, digest, form)
+        return True
 
     def base(self, blocks: list[bytes]) -> None:
         """Make these blocks the site's base: the raw body of the open pack, which only `flush` closes."""
@@ -175,7 +174,7 @@ class Builder:
             return
         raw, known = bytes(pack.tail.raw), self.known
         places = {d: (pack.id, offset) for d, offset in pack.tail.places.items() if d not in known.places}
-        closed, head = self._closed(pack, raw, self._make.kind, known.base, len(places))
+        closed, head = self._closed(pack, raw, self._make.kind, pack.base, len(places))
         self._packs.append(closed)
         known.bodies.update(pack.bodies)
         known.sizes[pack.id] = len(raw)
@@ -187,19 +186,19 @@ class Builder:
         if not known.base and (is_base or len(raw) >= BASE_BYTES):
             known.base, known.base_head = pack.id, head
 
-    def _is_full(self, pack: _Open) -> bool:
+    def _is_full(self, pack: OpenPack) -> bool:
         full = len(pack.tail.raw) >= self._make.pack_bytes or len(pack.captures) >= PACK_CAPTURES
-        return full or pack.n_bytes >= PACK_BODIES
+        return full or pack.n_bytes >= PACK_BODIES or pack.base != self.known.base
 
-    def _opened(self) -> _Open:
+    def _opened(self) -> OpenPack:
         if self._open is None:
-            self._open = _Open(Tail(next(self._ids)))
+            self._open = OpenPack(Tail(next(self._ids)), self.known.base)
         return self._open
 
     def _alone(self, capture: Capture, kind: int) -> None:
         """Give a capture a pack of its own, without a base, that is not kept in memory."""
         digest = body_digest(capture.body)
-        pack = _Open(Tail(next(self._ids)), exact=len(capture.body))
+        pack = OpenPack(Tail(next(self._ids)), exact=len(capture.body))
         runs = ((pack.id, 0, len(capture.body)),) if capture.body else ()
         pack.put(capture, digest, (runs, ()))
         self._packs.append(self._closed(pack, capture.body, kind, 0, min(len(runs), 1))[0])
@@ -221,22 +220,77 @@ class Builder:
         parts = self._parts(capture, pack.tail, pairs)
         mark = pack.tail.mark()
         form = self._form(parts, pack.tail)
-        needs = pack.needs | {run[0] for run in form[0]}
-        too_full = len(pack.tail.raw) > self._make.pack_bytes or len(needs) > recipes.MAX_SOURCES
-        if pack.captures and too_full and not self._is_base:
+        too_full = len(pack.tail.raw) > self._make.pack_bytes or self._is_too_much(capture, digest, form)
+        if pack.captures and too_full:
             pack.tail.cut(mark)
             self.flush()
             pack = self._opened()
             if not self._make.remember:  # what it has found is in a pack that no other may need
                 parts = self._looked_up(capture, pack.tail, parts.pairs)
             form = self._form(parts, pack.tail)
+        if self._is_too_much(capture, digest, form):
+            form = self._without_base(capture, digest, form, parts.pairs)
+        self._keep(capture, digest, form)
+
+    def _keep(self, capture: Capture, digest: bytes, form: Form) -> None:
+        """Put a body that the site does not have into the open pack, once its recipe was tried."""
+        pack = self._opened()
         if not self.known.holds(form, capture.body, self._raws | {pack.id: pack.tail.raw}):
             logger.error("%s: its recipe does not give the page back; kept whole instead", capture.url)
             form = ((pack.id, len(pack.tail.raw), len(capture.body)),), ()
             pack.tail.raw += capture.body
         pack.exact += len(capture.body)
         pack.bodies[digest] = form
+        self._put(capture, digest, form)
+
+    def _without_base(self, capture: Capture, digest: bytes, form: Form, pairs: Pairs) -> Form:
+        """Make the open pack, which is empty but for this page, one without a base, if reading it then costs less."""
+        pack = self._opened()
+        with_base = self._reading(capture, digest, form)
+        plain = self._open = OpenPack(Tail(pack.id))
+        body = canonical(capture.body, pairs)
+        pieces = partition(body).pieces() if is_page(capture) else [body]
+        join_bytes = self._make.join_bytes
+        found = match(body, pieces, Known(0, "", bytes), plain.tail, join_bytes)
+        alone = append(body, *found, plain.tail, join_bytes), pairs
+        if self._reading(capture, digest, alone) < with_base:
+            return alone
+        self._open = pack
+        return form
+
+    def _put(self, capture: Capture, digest: bytes, form: Form) -> None:
+        pack = self._opened()
+        pack.beside, pack.elsewhere = self._needed(form)
         pack.put(capture, digest, form)
+
+    def _needed(self, form: Form) -> tuple[int, int]:
+        """Return `beside` and `elsewhere` of the open pack with a capture of this form."""
+        pack, sizes, base = self._opened(), self.known.sizes, self.known.base
+        sources = {run[0] for run in form[0]}
+        others = sources - {pack.id, base}
+        needed = sum(sizes[source] for source in others)
+        if pack.id in sources:
+            return max(pack.beside, needed), pack.elsewhere
+        if base in sources or others - self._plain:
+            needed += sizes.get(base, 0)
+        return pack.beside, max(pack.elsewhere, needed)
+
+    def _reading(self, capture: Capture, digest: bytes, form: Form) -> int:
+        """Return what reading any capture of the open pack decompresses at the most, with this one in it."""
+        pack, known = self._opened(), self.known
+        beside, elsewhere = self._needed(form)
+        base, base_head = (known.sizes[pack.base], len(known.base_head)) if pack.base else (0, 0)
+        raw = len(pack.tail.raw)
+        bodies = max(raw + base + beside if raw else 0, elsewhere) + base_head
+        at_most = bodies + pack.head_with(capture, form)
+        return at_most if at_most <= self._make.read_bytes else bodies + pack.exact_head_with(capture, digest, form)
+
+    def _is_too_much(self, capture: Capture, digest: bytes, form: Form) -> bool:
+        """Tell whether the open pack cannot take a capture: it would need too many packs, or reading cost too much."""
+        pack = self._opened()
+        if len(pack.needs | {run[0] for run in form[0]}) > recipes.MAX_SOURCES:
+            return True
+        return 0 < self._make.read_bytes < self._reading(capture, digest, form)
 
     def _parts(self, capture: Capture, tail: Tail, pairs: Pairs | None) -> _Parts:
         """Cut a body into blocks and look for them; replace its tokens where the site has others of their kind."""
@@ -295,16 +349,14 @@ class Builder:
             self._codecs[base] = Codec(make.level, head, make.parameters), Codec(make.level, raw, make.parameters)
         return self._codecs[base]
 
-    def _closed(self, pack: _Open, raw: bytes, kind: int, base: int, n_blocks: int) -> tuple[NewPack, bytes]:
+    def _closed(self, pack: OpenPack, raw: bytes, kind: int, base: int, n_blocks: int) -> tuple[NewPack, bytes]:
+        head, n_recipes = pack.head()
         needs = sorted(pack.needs)
-        sources = {pack.id: 0, **{need: i + 1 for i, need in enumerate(needs)}}
-        runs = [[(sources[run[0]], run[1], run[2]) for run in form[0]] for form in pack.forms]
-        encoded = recipes.encode(runs)
-        captures = [replace(c, body=b"") for c in pack.captures]
-        head = encode_head(Head(needs, captures, pack.digests, tokens=[form[1] for form in pack.forms]), encoded)
+        if not base:
+            self._plain.add(pack.id)
         head_codec, body_codec = self._codecs_of(base)
         new = NewPack(
-            *(pack.id, kind, base or None, len(raw), n_blocks, len(encoded)),
+            *(pack.id, kind, base or None, len(raw), n_blocks, n_recipes),
             tuple(sorted({*needs, *([base] if base else [])})),
             head_codec.encode(head),
             body_codec.encode(raw),

@@ -79,6 +79,30 @@ def encode_head(head: Head, recipes: bytes) -> bytes:
     return packed
 
 
+EMPTY_HEAD_BYTES = 3000
+"""A raw head without captures, at the most: its names, and what its packs need."""
+
+
+def head_bytes(capture: Capture, n_runs: int, tokens: Pairs, fields: set[bytes]) -> int:
+    """Return by how many bytes a capture lengthens a raw head, at the most. `fields` are those that the head has; the
+    capture's are added."""
+    pairs = capture.headers + capture.vary
+    new = {part for pair in pairs for part in pair} - fields
+    fields |= new
+    texts = (capture.url, capture.key, capture.coding, capture.record_id, capture.date)
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) + len(
+        capture.reason + capture.http_version
+    )
+    size += sum(map(len, new)) + sum(len(token) for pair in tokens for token in pair)
+    numbers = 2 * len(pairs) + len(new) + 2 * len(tokens) + 16
+    return size + 5 * numbers + _DIGEST_BYTES + 20 + recipes_bytes(n_runs)
+
+
+def recipes_bytes(n_runs: int) -> int:
+    """Return the bytes of a capture's recipe of so many runs, at the most."""
+    return 4 + 9 * n_runs
+
+
 def decode_head(raw: bytes) -> Head:
     """Return the head that `encode_head` was given. DamagedPack when the bytes are none."""
     try:

@@ -2,7 +2,7 @@
 
 Reading a page decompresses the base and one pack, so what the one gets the other has not. Pages that resemble their
 neighbours want large packs, pages of one large template want a large base: which is better differs between sites by
-up to a factor of two, so shapes are tried with fast compression, the base larger each time while that pays.
+up to a factor of two, and not steadily, so several shapes are tried with fast compression.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,12 +13,22 @@ from blocks.model import Capture
 from store.building import IN_COMPACTION, Builder, Make, NewPack
 from store.known import Known
 from store.layout import Layout, choose_base
+from store.packs import MAX_READ_BYTES
 
-READ_BYTES = 960 << 10
-"""Base and pack together: with their heads, what reading a page decompresses stays below MAX_READ_BYTES."""
+HEAD_BYTES = 64 << 10
+"""Room for the heads of base and pack; where theirs are larger, packs are smaller."""
 
-BASE_SHARES = (1 / 2, 2 / 3, 3 / 4)
+READ_BYTES = MAX_READ_BYTES - HEAD_BYTES
+"""Base and pack together."""
+
+BASE_SHARES = (1 / 4, 3 / 8, 1 / 2, 2 / 3, 5 / 6)
 """What the base may have of READ_BYTES; a pack has the rest."""
+
+FIRST_SHARE = 1 / 2
+
+GAIN = 0.98
+"""What another share than the first must come down to: strong compression takes back smaller gains (books: 0.995 tried
+with a quarter, 1.011 when it was done)."""
 
 TRIAL_LEVEL = 3
 
@@ -35,23 +45,31 @@ class Shape:
 
 
 def choose_shape(captures: Captures, n_captures: int, *, read_bytes: int = READ_BYTES) -> Shape:
-    """Return the shape that takes least of those tried; the first when that fits into a base and one pack."""
-    best = shaped(captures, n_captures, BASE_SHARES[0], read_bytes)
-    n_packs, least = _tried(captures, n_captures, best)
-    for share in BASE_SHARES[1:] if n_packs > 2 else ():
+    """Return the shape that takes least of those tried; the first when that fits into a base and one pack, or when no
+    other takes clearly less."""
+    best = shaped(captures, n_captures, FIRST_SHARE, read_bytes)
+    n_packs, first = _tried(captures, n_captures, best)
+    least = int(GAIN * first)
+    for share in BASE_SHARES if n_packs > 2 else ():
+        if share == FIRST_SHARE:
+            continue
         shape = shaped(captures, n_captures, share, read_bytes)
         _, size = _tried(captures, n_captures, shape)
-        if size >= least:
-            break
-        best, least = shape, size
+        if size < least:
+            best, least = shape, size
     return best
 
 
 def shaped(captures: Captures, n_captures: int, base_share: float, read_bytes: int = READ_BYTES) -> Shape:
     """Return the shape whose base has this share of what reading a page may decompress."""
     base_bytes = int(read_bytes * base_share) >> 10 << 10
-    make = replace(IN_COMPACTION, pack_bytes=read_bytes - base_bytes)
+    make = beside(base_bytes, read_bytes)
     return Shape(choose_base(captures, n_captures, base_bytes, make.pack_bytes), make)
+
+
+def beside(base_bytes: int, read_bytes: int = READ_BYTES) -> Make:
+    """Return how packs are made beside a base of so many bytes."""
+    return replace(IN_COMPACTION, pack_bytes=read_bytes - base_bytes, read_bytes=read_bytes + HEAD_BYTES)
 
 
 def share_of(raw: int) -> float:
@@ -69,13 +87,17 @@ def _tried(captures: Captures, n_captures: int, shape: Shape) -> tuple[int, int]
 
 def fill(builder: Builder, layout: Layout, captures: Captures, n_captures: int) -> Iterator[NewPack]:
     """Yield the packs of a site as they are closed: first the base, with the captures that are in it whole."""
-    whole = layout.whole if n_captures > 1 else frozenset()
+    whole: set[int] = set()
     if n_captures > 1:
         builder.base(layout.base)
-    for is_first in (True, False):
         for number, capture in enumerate(captures()):
-            if (number in whole) == is_first:
-                builder.add(capture, layout.pairs[number])
-                yield from builder.take()
+            if number in layout.whole and builder.sample(capture, layout.pairs[number]):
+                whole.add(number)
         builder.flush()
         yield from builder.take()
+    for number, capture in enumerate(captures()):
+        if number not in whole:
+            builder.add(capture, layout.pairs[number])
+            yield from builder.take()
+    builder.flush()
+    yield from builder.take()

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import IntegrityError
 
 from store import uses
-from store.building import IN_COMPACTION, Builder, NewPack
+from store.building import Builder, NewPack
 from store.finding import live_rows
 from store.kinds import is_page, pieces_of
 from store.known import Known
@@ -24,6 +24,7 @@ from store.models import COMPACTED, PRIVATE, Need, Pack
 from store.packs import DamagedPack, Head
 from store.reading import Gone
 from store.rewriting import ATTEMPTS, Changed, Places, Rewriter, drop_packs, recount
+from store.shapes import beside
 from store.tokens import canonical
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class _Leaf(Rewriter):
             known = self._known(pack)
             with self._store.database.read() as connection:
                 head = self._store.reader.head(connection, self._site, pack)
-            builder = Builder(known, self._numbers(), IN_COMPACTION)
+            builder = Builder(known, self._numbers(), beside(known.sizes[known.base]))
             found: Places = {}
             for capture in self._captures(places, found):
                 builder.add(capture, head.tokens[found[id(capture)][1]])

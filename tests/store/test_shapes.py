@@ -1,14 +1,18 @@
 """Base and packs of a compacted site: what one gets the other has not, and the smaller whole is taken."""
 
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
+
+import pytest
 
 from blocks.model import Capture
 from store.building import Builder, NewPack
 from store.known import Known
 from store.packs import MAX_READ_BYTES, decode, decode_head
-from store.shapes import READ_BYTES, Shape, choose_shape, fill
+from store.shapes import BASE_SHARES, READ_BYTES, Shape, choose_shape, fill, shaped
 from tests.store.conftest import page, site_pages
 
 
@@ -25,9 +29,9 @@ def templated() -> list[Capture]:
     return [page(f"http://a.test/{i:03}", body) for i, body in enumerate(bodies)]
 
 
-def neighbourly() -> list[Capture]:
+def neighbourly(n: int = 60) -> list[Capture]:
     """Return pages that share much with the thirty before and after them, and with no others."""
-    bodies = [b"".join(noise(j, 12_000) for j in range(i // 6 * 6, i // 6 * 6 + 30)) for i in range(120)]
+    bodies = [b"".join(noise(j, 12_000) for j in range(i // 6 * 6, i // 6 * 6 + 30)) for i in range(n)]
     return [page(f"http://a.test/{i:03}", body + b"<p>%d" % i) for i, body in enumerate(bodies)]
 
 
@@ -49,7 +53,7 @@ def test_pages_of_a_large_template_get_a_large_base() -> None:
 
 
 def test_pages_that_resemble_their_neighbours_get_large_packs() -> None:
-    pages = neighbourly()
+    pages = neighbourly(120)
     assert choose_shape(lambda: pages, len(pages)).make.pack_bytes == READ_BYTES // 2
 
 
@@ -62,6 +66,70 @@ def test_a_site_that_fits_into_a_pack_is_not_tried_twice() -> None:
 
     assert choose_shape(pages, 30).make.pack_bytes == READ_BYTES // 2
     assert len(asked) == 4
+
+
+def headed(n: int, header_bytes: int) -> list[Capture]:
+    """Return pages whose headers are larger than their bodies, no two alike."""
+    pages = []
+    for i in range(n):
+        headers = ((b"Content-Type", b"text/html"), (b"X", b"%0*d" % (header_bytes, i)))
+        pages.append(page(f"http://a.test/{i:03}", noise(("headed", i), 6_000), headers=headers))
+    return pages
+
+
+def scattered() -> list[Capture]:
+    """Return pages made of short stretches of a template in another order each: their recipes are large."""
+    template = [noise(i, 250) for i in range(2_000)]
+    bodies = [b"".join(random.Random(i).sample(template, 1_900)) for i in range(30)]
+    return [page(f"http://a.test/{i:03}", body) for i, body in enumerate(bodies)]
+
+
+def large() -> list[Capture]:
+    """Return pages that fit beside no base of half the bound, small ones between them, and two that fit nowhere."""
+    sizes = [700_000, 20_000, 600_000, 900_000, 30_000, 1_000_000, 1_030_000, 40_000, 1_200_000, 3_000_000]
+    menu = noise("menu", 100_000)
+    pages = [page(f"http://a.test/{i}", menu + noise(("large", i), size)) for i, size in enumerate(sizes)]
+    return [*pages, page("http://a.test/again", pages[3].body), page("http://a.test/whole", noise("whole", 1_000_000))]
+
+
+def costs(packs: list[NewPack]) -> Iterator[tuple[Capture, int, int]]:
+    """Yield captures, what reading them decompresses (heads, bases, bodies), and what that may be.
+
+    Everything is decoded as a reader does it, by nothing of what the packs were made with.
+    """
+    heads: dict[int, bytes] = {}
+    raws: dict[int, bytes] = {}
+    bases = {pack.id: pack.base for pack in packs}
+    for pack in packs:
+        heads[pack.id] = decode(pack.head, heads[pack.base] if pack.base else b"")
+        raws[pack.id] = decode(pack.body, raws[pack.base] if pack.base else b"")
+    for pack in packs:
+        head = decode_head(heads[pack.id])
+        n_heads = len(heads[pack.id]) + (len(heads[pack.base]) if pack.base else 0)
+        is_alone = len(pack.captures) == 1
+        for slot, capture in enumerate(pack.captures):
+            sources = {(pack.id, *head.needs)[run.source] for run in head.recipes.recipe(slot).runs}
+            needed = sources | {base for source in sources if (base := bases[source])}
+            alone = len(capture.body) + len(heads[pack.id]) if is_alone else 0
+            yield capture, n_heads + sum(len(raws[number]) for number in needed), max(MAX_READ_BYTES, alone)
+
+
+@pytest.mark.parametrize("base_share", [BASE_SHARES[0], BASE_SHARES[-1]])
+@pytest.mark.parametrize("make", [scattered, large, partial(headed, 40, 30_000)], ids=["scattered", "large", "headed"])
+def test_reading_a_page_decompresses_a_mebibyte_at_most(make: Callable[[], list[Capture]], base_share: float) -> None:
+    """Heads and bases counted; a page that is larger itself costs itself and its head."""
+    pages = make()
+    packs = packs_of(shaped(lambda: pages, len(pages), base_share), pages)
+    found = list(costs(packs))
+    assert sorted(capture.url for capture, *_ in found) == sorted(capture.url for capture in pages)
+    assert [capture.url for capture, cost, most in found if cost > most] == []
+
+
+def test_a_large_page_that_is_kept_twice_costs_its_bytes_once() -> None:
+    pages = large()
+    packs = packs_of(shaped(lambda: pages, len(pages), 1 / 2), pages)
+    again = next(pack for pack in packs for capture in pack.captures if capture.url.endswith("again"))
+    assert again.raw < 900_000
 
 
 def test_every_shape_keeps_every_capture_once_and_reading_within_its_bound() -> None:
