@@ -74,3 +74,16 @@ def test_tokens_always_come_back(first: bytes, second: bytes) -> None:
 @given(st.binary(max_size=300))
 def test_any_bytes_have_tokens_or_none(text: bytes) -> None:
     assert all(token in text and len(token) == kind[1] for kind, token in find_tokens(text))
+
+
+def test_a_large_page_has_those_replaced_that_stand_in_most_places() -> None:
+    """Each is searched for at every read."""
+
+    def large(token: bytes, other: bytes, n_bytes: int) -> bytes:
+        return b"<p>sid=%s<p>sid=%s<p>csrf=%s" % (token, token, other) + b" text" * (n_bytes // 5)
+
+    for n_bytes, expected in ((100_000, {(ONE, TWO), (ONE[::-1], TWO[::-1])}), (700_000, {(ONE, TWO)})):
+        kinds = Kinds()
+        kinds.learn(find_tokens(large(ONE, ONE[::-1], 10)))
+        page = large(TWO, TWO[::-1], n_bytes)
+        assert set(kinds.pairs(page, find_tokens(page))) == expected
