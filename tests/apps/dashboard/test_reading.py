@@ -1,5 +1,7 @@
 """Reading sites in a process of its own: the same is known, and its end is survived."""
 
+import subprocess
+import sys
 import threading
 import time
 from contextlib import closing
@@ -11,6 +13,7 @@ import pytest
 from apps.dashboard.reading import BLOCKS, Here, There
 from store.base import SiteStats, Store, StoreError, StoreUnavailable
 from store.opening import open_store
+from tests.end_to_end.program import CHECKOUT
 from tests.store.conftest import site_pages
 
 
@@ -87,3 +90,30 @@ def test_who_waits_for_it_is_let_go_at_the_end(kept: Any) -> None:
     assert not thread.is_alive()
     with pytest.raises(StoreUnavailable, match="ends"):
         there.read(("a.test", BLOCKS), stats_of(store), lambda n, of: True)
+
+
+ASKING = """
+import sys
+from apps.dashboard.reading import BLOCKS, There
+from store.base import Bytes, SiteStats
+there = There(sys.argv[1], {})
+there.read(("a.test", BLOCKS), SiteStats("a.test", 60, 60, 0, Bytes()), lambda n, of: True)
+print(there._process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc here")
+def test_it_does_not_outlive_a_dashboard_that_is_killed(kept: Any) -> None:
+    url, _ = kept
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKING, url], cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as asking:
+        assert asking.stdout is not None
+        reader = int(asking.stdout.readline())
+        assert Path(f"/proc/{reader}").exists()
+        asking.kill()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{reader}/cmdline").exists() and Path(f"/proc/{reader}/cmdline").read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
