@@ -40,7 +40,7 @@ import lxml.html
 from apps.warc.messages import Limits
 from apps.warc.sources import Position, entries
 for entry in entries([Path(sys.argv[1])], Limits(1 << 28, 1000), Position()):
-    if entry.body.strip():
+    if getattr(entry, "body", b"").strip():
         lxml.html.document_fromstring(entry.body)
 """
 HEAD = (

@@ -47,7 +47,10 @@ class Capture:
     def header(self, name: str) -> bytes:
         """Return the first value of a header field, empty when there is none; names in any case."""
         wanted = name.lower().encode()
-        return next((value for field, value in self.headers if field.lower() == wanted), b"")
+        for field, value in self.headers:
+            if len(field) == len(wanted) and field.lower() == wanted:
+                return value
+        return b""
 
 
 @dataclass(frozen=True, slots=True)

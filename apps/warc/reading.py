@@ -47,7 +47,10 @@ class Damage:
 def field_of(fields: Fields, name: str) -> bytes:
     """Return the first value of a field, empty when there is none; names in any case."""
     wanted = name.lower().encode()
-    return next((value for field, value in fields if field.lower() == wanted), b"")
+    for written, value in fields:
+        if len(written) == len(wanted) and written.lower() == wanted:
+            return value
+    return b""
 
 
 def parse_fields(head: bytes) -> Fields:
