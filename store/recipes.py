@@ -50,9 +50,9 @@ class Recipes:
 
     def columns(self, slot: int) -> tuple[list[int], list[int], list[int]]:
         """Return the runs of a capture: their sources, and where in these they start and stop."""
-        part = slice(int(self.starts[slot]), int(self.starts[slot + 1]))
-        starts = self.offsets[part]
-        return self.sources[part].tolist(), starts.tolist(), (starts + self.lengths[part]).tolist()
+        begin, end = self.starts[slot : slot + 2].tolist()
+        starts = self.offsets[begin:end]
+        return self.sources[begin:end].tolist(), starts.tolist(), (starts + self.lengths[begin:end]).tolist()
 
     def size(self, slot: int) -> int:
         """Return the bytes of a capture's body."""
