@@ -1,10 +1,8 @@
 """The content of a stored page, as the proxy judges it: by the rules about its host, and with what other pages of its
 site tell."""
 
-import json
 from dataclasses import replace
 
-from apps.duplicates import near_duplicates_by_content, rows_of
 from blocks.model import Capture
 from blocks.site import host_of, site_of
 from extract.protocol import Extraction, NeedsEvidence, Verdict, page_of
@@ -13,6 +11,7 @@ from extract.views.ruling import read_parts, ruled
 from extract.views.view import View, render, view_of, write
 from proxy.views.rendering import evidence_of, pages_of
 from proxy.views.rules import load_rules
+from proxy.views.similar import with_similar
 from settings import Settings, rules_file
 from store.base import Store
 
@@ -39,15 +38,7 @@ def content_view(store: Store, capture: Capture, form: str, settings: Settings) 
         return View(capture.body, capture.header("content-type").decode("latin-1"), 0.0, full=True, reason=str(exc))
     content_type = capture.header("content-type")
     found = view_of(extraction, form, content_type=content_type, min_confidence=settings.min_confidence)
-    return replace(found, body=_with_similar(found.body, store, capture, settings)) if form == "json" else found
-
-
-def _with_similar(body: bytes, store: Store, capture: Capture, settings: Settings) -> bytes:
-    """Return a page's JSON with the stored pages that have the same content blocks."""
-    similar = list(rows_of(near_duplicates_by_content(store, capture), settings))
-    return (json.dumps({**json.loads(body), "similar": similar}, ensure_ascii=False, indent=1) + "\n").encode(
-        "utf-8", "replace"
-    )
+    return replace(found, body=with_similar(found.body, store, capture, settings.site_of)) if form == "json" else found
 
 
 def full_view(capture: Capture, form: str) -> bytes:

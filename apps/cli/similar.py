@@ -18,13 +18,13 @@ def command(url: str, at: str | None, limit: int, settings: Settings, as_json: b
     For each, how many of these blocks it has, and the resemblance of both pages' long content blocks: the share of
     their shingles of three words that both have. Of each page one capture is named; what is private is left out.
     """
-    from apps.duplicates import near_duplicates_by_content, rows_of
     from apps.warc.dates import format_date
+    from proxy.views.similar import near_duplicates_by_content, rows_of
 
     with opened(settings, read_only=True) as store:
         record = find_capture(store, url, at)
         found = near_duplicates_by_content(store, store.read(record))
-    rows = list(rows_of(found, settings))
+    rows = list(rows_of(found, settings.site_of))
     shown = rows[:limit]
     if as_json:
         about = {"url": record.capture.url, "time": format_date(record.capture.time), "blocks": found.n_blocks}

@@ -43,7 +43,8 @@ FEW_WORDS = 150
 
 @dataclass(frozen=True, slots=True)
 class RenderJob:
-    """A page as it was received, and the view wanted of it. `evidence` is what `prepare_evidence` returned."""
+    """A page as it was received, and the view wanted of it. `evidence` is what `prepare_evidence` returned; what is
+    `private` is compared with nothing."""
 
     url: str
     body: bytes
@@ -58,6 +59,7 @@ class RenderJob:
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     evidence: bytes = b""
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class RenderedView:
         return 1000 + len(self.body or b"") + len(self.zipped)
 
 
-class _TooLong(Exception):
+class TooLong(Exception):
     """The alarm has rung."""
 
 
@@ -93,7 +95,7 @@ def prepare() -> None:
 
 
 def _ring(number: int, frame: object) -> None:
-    raise _TooLong
+    raise TooLong
 
 
 def render(job: RenderJob) -> RenderedView:
@@ -101,7 +103,7 @@ def render(job: RenderJob) -> RenderedView:
     signal.alarm(ALARM_SECONDS)
     try:
         return _render(job)
-    except _TooLong:
+    except TooLong:
         return RenderedView(None, reason=f"the page takes more than {ALARM_SECONDS} seconds", fallback="too_long")
     except NeedsEvidence as exc:
         return RenderedView(None, reason=str(exc), fallback="no_evidence")
@@ -166,7 +168,7 @@ def prepare_evidence(method: str, pages: Sequence[Row]) -> PreparedEvidence:
     try:
         read = [page_of(*row) for row in pages]
         return PreparedEvidence(pickle.dumps(evidence_of(extractor(method), read)), len(read))
-    except _TooLong:
+    except TooLong:
         return PreparedEvidence(b"", len(pages))
     finally:
         signal.alarm(0)

@@ -19,15 +19,16 @@ from proxy.caching.model import Policy
 from proxy.exchange import Exchange, authority_of
 from proxy.metrics import Metrics
 from proxy.reader import Reader
-from proxy.views import rendering, responses
+from proxy.views import rendering, responses, similar
 from proxy.views.cache import ViewCache
 from proxy.views.negotiation import ViewRequest, full_url, negotiate
 from proxy.views.pool import PoolBusy, ProcessDied, RenderPool
 from proxy.views.rendering import RenderedView, RenderJob
 from proxy.views.rules import NOTHING
 from proxy.views.rules_file import RulesFile
-from proxy.views.site_evidence import SiteEvidence, SiteEvidenceCache
+from proxy.views.site_evidence import READ_SECONDS, SiteEvidence, SiteEvidenceCache
 from settings import Settings, rules_file
+from store.base import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +47,7 @@ class Views:
         self._metrics = metrics
         self.cache = ViewCache(settings.view_bytes, metrics)
         self.pool = RenderPool()
+        self._reader = reader
         self._evidence = SiteEvidenceCache(self.pool, reader, settings.store, settings.site_of)
         self.rules_file = RulesFile(Path(rules_file(settings)))
         self._under_way: dict[bytes, asyncio.Task[RenderedView]] = {}
@@ -129,7 +131,7 @@ class Views:
     async def _render(self, key: bytes, job: RenderJob, *, shared: bool) -> RenderedView:
         """Make a view, and keep it when everybody may see what it is rendered of."""
         try:
-            rendered = await self.pool.run(rendering.render, job)
+            rendered = await self._made(job)
         except PoolBusy:
             return _POOL_BUSY
         except ProcessDied:
@@ -138,8 +140,22 @@ class Views:
             logger.exception("%s: no view was rendered", job.url)
             self._metrics.errors.inc()
             return _FAILED
-        if shared:
+        if shared and job.form != "json":
             self.cache.put(key, rendered)
+        return rendered
+
+    async def _made(self, job: RenderJob) -> RenderedView:
+        """Make a view; JSON also tells of similar pages, as the store is now."""
+        if job.form != "json":
+            return await self.pool.run(rendering.render, job)
+        store, sites = self._settings.store, dict(self._settings.site_of)
+        if store != "memory:":
+            return await self.pool.run(similar.render_with_similar, job, store, sites)
+        rendered = await self.pool.run(rendering.render, job)
+        with suppress(StoreError):
+            return await self._reader.ask(
+                lambda known: similar.completed(rendered, job, known, sites), deadline_seconds=READ_SECONDS
+            )
         return rendered
 
     def _give(
@@ -152,6 +168,8 @@ class Views:
         if rendered.body is None:
             flow.response = responses.full_page(flow.response, rendered, wanted, exchange.request, self._policy)
         else:
+            if wanted.form == "json":  # what it tells of other pages changes with the store
+                key = blake2b(key + rendered.body, digest_size=16).digest()
             flow.response = responses.content_page(flow.response, rendered, wanted, key, exchange.request)
 
     def _key(self, page: http.Response, exchange: Exchange, wanted: ViewRequest, known: SiteEvidence) -> bytes:
@@ -186,4 +204,5 @@ class Views:
             keep=rule.keep,
             drop=rule.drop,
             evidence=known.evidence,
+            private=not exchange.shared,
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import multiprocessing
 import os
 import signal
@@ -286,6 +287,25 @@ async def test_other_pages_of_the_site_count(confdir: Path, origin: Origin, monk
             await asyncio.sleep(0.1)
         assert b'"site_pages": 5' in found.body
         assert is_content(await live.get(urls[0], X_Pagemason_View="content"))
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_json_names_the_pages_with_the_same_content(confdir: Path, origin: Origin, kind: str) -> None:
+    text = "".join(f"<p>{' '.join(paragraphs(number)[:2])}</p>" for number in range(1, 6))
+    for path in ("/story/1", "/printed/1"):
+        origin.pages[path] = Page(f"<title>Bridge</title><article><h1>Bridge</h1>{text}</article>".encode(), HTML)
+    url, again = origin.url("/story/1"), origin.url("/printed/1")
+    store = "memory:" if kind == "memory" else f"sqlite:///{confdir}/pages.db"
+    async with Live(confdir, store=store) as live:
+        await live.get(again)
+        found: list[dict[str, object]] = []
+        for _ in range(100):
+            reply = await live.get(url, X_Pagemason_View="content", Accept="application/json")
+            if found := json.loads(reply.body)["similar"]:
+                break
+            await asyncio.sleep(0.1)
+        assert [row["url"] for row in found] == [again]
+        assert len(live.service.views.cache) == 0
 
 
 async def test_private_pages_are_viewed_and_not_kept(confdir: Path, origin: Origin) -> None:
