@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from apps.dashboard import actions, blocks, changes, overview, pages, rules, sites
+from apps.dashboard import actions, blocks, changes, overview, pages, rules, site, sites
 from apps.dashboard.board import Board, NotThere
 from apps.dashboard.exposition import metrics_text
 from apps.dashboard.tables import Table, answer
@@ -27,9 +27,9 @@ TABLES: dict[str, Callable[[Board, Request, bool], Table]] = {
     "/overview/savings": overview.savings_table,
     "/overview/samples": overview.samples_table,
     "/sites": sites.sites_table,
-    "/site/pages": sites.pages_table,
-    "/site/blocks": sites.shared_table,
-    "/site/frequency": sites.frequency_table,
+    "/site/pages": site.pages_table,
+    "/site/blocks": site.shared_table,
+    "/site/frequency": site.frequency_table,
     "/page/captures": pages.captures_table,
     "/page/headers": pages.headers_table,
     "/page/blocks": pages.blocks_table,
@@ -47,8 +47,8 @@ PAGES: dict[str, View] = {
     "/": overview.overview,
     "/live.json": overview.live_json,
     "/sites": sites.sites,
-    "/site": sites.site,
-    "/site/progress.json": sites.progress_json,
+    "/site": site.site,
+    "/site/progress.json": site.progress_json,
     "/page": pages.page,
     "/block": blocks.block,
     "/diff": changes.diff,

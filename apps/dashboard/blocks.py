@@ -10,7 +10,7 @@ from starlette.responses import Response
 from apps.dashboard.board import PAGE_ROWS, Board, NotThere, link, number_of, shown, text_of
 from apps.dashboard.pages import look
 from apps.dashboard.rules import decision_about
-from apps.dashboard.sites import block_bytes, site_named
+from apps.dashboard.site import block_bytes, site_named
 from apps.dashboard.tables import Column, Table, paged
 from apps.site_blocks import Known, SiteBlocks, excerpt
 from blocks.features import FEATURES, block_vectors, cosines

@@ -11,7 +11,8 @@ from starlette.responses import Response
 
 from apps.dashboard import charts
 from apps.dashboard.board import Board, link, share, size
-from apps.dashboard.live import Sample, Snapshot, figures, hits_of, ratios
+from apps.dashboard.counters import Snapshot, hits_of
+from apps.dashboard.live import Sample, figures, ratios
 from apps.dashboard.tables import Column, Row, Table, json_answer
 from store.base import Compaction, SiteStats, Stats
 from store.totals import SHARED

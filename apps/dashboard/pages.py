@@ -12,7 +12,7 @@ from apps.dashboard.board import Board, link, number_of, shown, text_of
 from apps.dashboard.content import WAIT_SECONDS, PageContent
 from apps.dashboard.drawing import KINDS, drawn, drawn_view
 from apps.dashboard.rules import decision_about
-from apps.dashboard.sites import wait_for
+from apps.dashboard.site import wait_for
 from apps.dashboard.tables import Column, Table, paged
 from apps.site_blocks import Known, Placed, SiteBlocks, blocks_of, excerpt
 from blocks.encoding import encoding_of

@@ -23,9 +23,10 @@ import uvicorn
 from apps.dashboard.app import application
 from apps.dashboard.board import Board
 from apps.dashboard.content import Judge
+from apps.dashboard.counters import Proxy, ProxyHere, ProxyThere, tell
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.keys import Keys, token_of
-from apps.dashboard.live import Live, Proxy, ProxyHere, ProxyThere, tell
+from apps.dashboard.live import Live
 from apps.dashboard.reading import Here, There, give_way
 from proxy.views.rules_file import RulesFile
 from settings import Settings, data_directory, rules_file

@@ -8,10 +8,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from apps.dashboard.board import Board
 from apps.dashboard.content import Judge
+from apps.dashboard.counters import ProxyHere, ProxyThere, tell
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.exposition import N_SITES, OTHER, metrics_text, store_text
 from apps.dashboard.keys import Keys
-from apps.dashboard.live import Live, ProxyHere, ProxyThere, tell
+from apps.dashboard.live import Live
 from apps.dashboard.reading import Here
 from proxy.service import Service
 from proxy.views.rules_file import RulesFile
