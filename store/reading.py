@@ -26,8 +26,11 @@ _KEY = (Pack.site == bindparam("site"), Pack.id == bindparam("pack"))
 _HEAD = Query(select(Pack.base, Pack.head).where(*_KEY))
 _BODY = Query(select(Pack.base, Pack.raw, Pack.body).where(*_KEY))
 
-Key = tuple[int, int]
-"""A pack: its site and its id."""
+PLAN_BYTES, RUN_BYTES = 8 << 20, 160
+"""What a reader keeps of recipes that were read, and what a run takes there."""
+
+Key = tuple[int, ...]
+"""A pack: its site and its id; a capture: its slot as well."""
 
 
 class Gone(Exception):
@@ -64,6 +67,14 @@ class Lru(Generic[V]):
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """A recipe, ready to be followed: (source, start, stop) of each run, and the sources once."""
+
+    runs: list[tuple[int, int, int]]
+    sources: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """A raw body in memory. `number` is another one each time a pack is loaded."""
 
@@ -78,6 +89,7 @@ class Reader:
         self._heads: Lru[Head] = Lru(HEAD_BYTES)
         self._base_heads: Lru[bytes] = Lru(HEAD_BYTES)
         self._raws: Lru[Loaded] = Lru(RAW_BYTES)
+        self._plans: Lru[Plan] = Lru(PLAN_BYTES)
         self._numbers = count(1)
 
     def forget(self) -> None:
@@ -85,6 +97,7 @@ class Reader:
         self._heads.clear()
         self._base_heads.clear()
         self._raws.clear()
+        self._plans.clear()
 
     def head(self, source: Source, site: int, pack: int) -> Head:
         """Return a pack's head. Gone when there is no such pack, DamagedPack when it cannot be read."""
@@ -125,7 +138,7 @@ class Reader:
     def capture(self, source: Source, site: int, pack: int, slot: int) -> Capture:
         """Return the capture in a slot with its body, whose digest is checked. DamagedPack when it differs."""
         head = self.head(source, site, pack)
-        return _composed(head, pack, slot, lambda needed: self._load(source, site, needed))
+        return self._composed(head, site, pack, slot, lambda needed: self._load(source, site, needed))
 
     def remembered(self, site: int, pack: int, slot: int) -> Capture | None:
         """Return the capture in a slot if all it needs is in memory: the database is not asked. DamagedPack."""
@@ -140,36 +153,44 @@ class Reader:
             return found
 
         try:
-            return _composed(head, pack, slot, fetch)
+            return self._composed(head, site, pack, slot, fetch)
         except Gone:
             return None
+
+    def _composed(self, head: Head, site: int, pack: int, slot: int, fetch: Callable[[int], Loaded]) -> Capture:
+        """Return the capture in a slot of a pack; `fetch` gives raw bodies."""
+        packs = (pack, *head.needs)
+        try:
+            plan = self._plan(head, site, pack, slot)
+            needed = {source: packs[source] for source in plan.sources}
+        except (IndexError, ValueError) as error:
+            raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
+        loaded = {source: fetch(number) for source, number in needed.items()}
+        raws = {source: found.raw for source, found in loaded.items()}
+        # a run beyond its source gives fewer bytes, which the digest does not agree with
+        body = b"".join([raws[source][start:stop] for source, start, stop in plan.runs])
+        if head.tokens[slot]:
+            body = restore(body, head.tokens[slot])
+        proof: tuple[bytes | int, ...] = (xxhash.xxh3_128_digest(body), *[found.number for found in loaded.values()])
+        if head.proofs.get(slot) != proof:
+            if body_digest(body) != head.digests[slot]:
+                raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
+            head.proofs[slot] = proof
+        return _with_body(head.captures[slot], body)
+
+    def _plan(self, head: Head, site: int, pack: int, slot: int) -> Plan:
+        plan = self._plans.get((site, pack, slot))
+        if plan is None:
+            sources, starts, stops = head.recipes.columns(slot)
+            plan = Plan(list(zip(sources, starts, stops, strict=True)), sorted(set(sources)))
+            self._plans.put((site, pack, slot), plan, RUN_BYTES * (1 + len(sources)))
+        return plan
 
 
 def _only(rows: list[Any], pack: int) -> Any:
     if not rows:
         raise Gone(f"pack {pack}")
     return rows[0]
-
-
-def _composed(head: Head, pack: int, slot: int, fetch: Callable[[int], Loaded]) -> Capture:
-    """Return the capture in a slot of a pack; `fetch` gives raw bodies."""
-    packs = (pack, *head.needs)
-    try:
-        sources, starts, stops = head.recipes.columns(slot)
-        loaded = {source: fetch(packs[source]) for source in sorted(set(sources))}
-    except IndexError as error:
-        raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
-    raws = {source: found.raw for source, found in loaded.items()}
-    # a run beyond its source gives fewer bytes, which the digest does not agree with
-    body = b"".join([raws[source][start:stop] for source, start, stop in zip(sources, starts, stops, strict=True)])
-    if head.tokens[slot]:
-        body = restore(body, head.tokens[slot])
-    proof: tuple[bytes | int, ...] = (xxhash.xxh3_128_digest(body), *[found.number for found in loaded.values()])
-    if head.proofs.get(slot) != proof:
-        if body_digest(body) != head.digests[slot]:
-            raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
-        head.proofs[slot] = proof
-    return _with_body(head.captures[slot], body)
 
 
 def _with_body(c: Capture, body: bytes) -> Capture:
