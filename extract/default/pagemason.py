@@ -6,7 +6,7 @@ by what other pages of the site show (`site`), and the passages with the best ex
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,9 @@ SURE = 0.5
 """The least probability of what is kept with the site's evidence: what is unsure then is unsure on all pages alike, and
 a place is content on all of them or on none, so that to keep some of it in doubt gains nothing."""
 
+TOLD = 0.5
+"""The confidence in content that only JSON-LD has: what it leaves out is not known."""
+
 UNSEEN = Verdict(False, 0.0, "no text")
 
 
@@ -48,7 +51,8 @@ class Content(Extraction):
     """An extraction with the passages it rests on: `kept` are the indices of those that the content blocks hold.
 
     `confidence` is the expected F1, 0.0 to 1.0; `page_type` the most probable of PAGE_TYPES, empty for a page without
-    text; `n_others` the other pages of the site whose evidence was used.
+    text; `n_others` the other pages of the site whose evidence was used. `told` are the texts of the page's JSON-LD
+    where the page itself has no content.
     """
 
     passages: Passages
@@ -59,11 +63,12 @@ class Content(Extraction):
     n_others: int = 0
     structured: Structured = field(default_factory=Structured)
     meta: Meta = field(default_factory=Meta)
+    told: tuple[str, ...] = ()
 
     @cached_property
     def text(self) -> str:
-        """The kept passages, a line each."""
-        return "\n".join(self.passages.text[index] for index in self.kept)
+        """The kept passages, a line each; without any, what the page's JSON-LD tells."""
+        return "\n".join([self.passages.text[index] for index in self.kept] or self.told)
 
     @property
     def score(self) -> float:
@@ -105,7 +110,8 @@ class Pagemason:
         passages = read_passages(page.source)
         if not len(passages):
             structured, meta = read_structured(passages.structured), read_meta(passages.meta)
-            return Content(page, (UNSEEN,) * len(page), passages, structured=structured, meta=meta)
+            found = Content(page, (UNSEEN,) * len(page), passages, structured=structured, meta=meta)
+            return _told(found)
         facts = read_facts(passages, page.url)
         others = evidence.others(passages, page.url) if evidence.n_pages > MIN_OTHER_PAGES else NOBODY
         if others.n < MIN_OTHER_PAGES:
@@ -120,7 +126,13 @@ class Pagemason:
                 n_others = 0
         if not n_others:
             probability = centred(probability, facts.table)
-        return _content(page, facts, probability, PAGE_TYPES[int(types.argmax())], n_others)
+        return _told(_content(page, facts, probability, PAGE_TYPES[int(types.argmax())], n_others))
+
+
+def _told(found: Content) -> Content:
+    """Return an extraction with the content that only the page's JSON-LD has: it is sent for scripts to show."""
+    told = () if found.kept else found.structured.bodies()
+    return replace(found, told=told, confidence=TOLD) if told else found
 
 
 def _article(types: Doubles, others: Others) -> float:

@@ -16,6 +16,12 @@ MAX_VALUES = 20_000
 LONG_TEXTS = frozenset({"articlebody", "description", "text", "reviewbody", "abstract", "headline", "name", "answer"})
 """Keys of schema.org whose values are text for readers."""
 
+BODIES = frozenset({"articlebody", "text", "reviewbody"})
+"""Keys of schema.org whose values are the text of an article, a post or a review."""
+
+MIN_BODY_WORDS = 50
+"""Words from which the bodies in a page's JSON-LD are content by themselves."""
+
 _COMMENT = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$"
 )
@@ -29,6 +35,11 @@ class Structured:
 
     types: tuple[str, ...] = ()
     texts: tuple[tuple[str, str, str], ...] = ()
+
+    def bodies(self) -> tuple[str, ...]:
+        """Return the distinct texts of articles, posts and reviews; none when they have few words."""
+        found = tuple(dict.fromkeys(text for _, key, text in self.texts if key in BODIES))
+        return found if sum(len(text.split()) for text in found) >= MIN_BODY_WORDS else ()
 
     def longest(self, *keys: str) -> str:
         """Return the longest text of some keys, an empty one when there is none."""

@@ -112,7 +112,7 @@ def view_of(
 
 def doubt(rendered: Rendered, confidence: float, min_confidence: float) -> str:
     """Return why the full page is to be shown, empty when the content is."""
-    if not len(rendered.passages):
+    if not len(rendered.passages) and not rendered.text:
         return "the page has no text"
     if len(rendered.text.split()) < MIN_WORDS and len(rendered.text) < 8 * MIN_WORDS:
         return "no content found"
@@ -129,6 +129,8 @@ def render(extraction: Extraction, *, everything: bool = False, tree: bool = Tru
     kept = tuple(range(len(passages))) if everything else _kept(extraction, passages)
     info = _info(extraction, passages)
     root = arrange(page.source, passages, kept, page.url) if tree else Node("article")
+    if not everything and not kept:
+        root.children += [Node("p", {}, [text]) for text in getattr(extraction, "told", ())]
     text = "\n".join(passages.text) if everything else extraction.text
     return Rendered(extraction, passages, kept, info, root, text)
 
@@ -187,6 +189,7 @@ def as_json(rendered: Rendered) -> dict[str, Any]:
         "page_type": getattr(extraction, "page_type", ""),
         "confidence": round(extraction.score, 4),
         "site_pages": getattr(extraction, "n_others", 0),
+        "source": "page" if rendered.kept or not getattr(extraction, "told", ()) else "json-ld",
         "text": rendered.text,
         "blocks": blocks,
     }
