@@ -1,9 +1,11 @@
 """Captures into packs: known blocks become runs, new ones are appended to the open pack. Pure."""
 
+import itertools
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import xxhash
 import zstandard
 
 from blocks.model import Capture, body_digest
@@ -12,7 +14,7 @@ from store import recipes
 from store.filling import OpenPack
 from store.kinds import is_page
 from store.known import LARGE_BYTES, Form, Known, Runs
-from store.matching import NEW, SELF, Match, Tail, append, match, restrict
+from store.matching import NEW, SELF, Match, Segment, Tail, append, match, restrict
 from store.models import ARRIVAL, COMPACTED, PRIVATE
 from store.packs import MAX_READ_BYTES, Codec
 from store.tokens import Pairs, canonical, find_tokens
@@ -183,6 +185,7 @@ class Builder:
             return
         known.raws[pack.id] = raw
         known.places.update(places)
+        known.canonicals.update(pack.canonicals)
         if not known.base and (is_base or len(raw) >= BASE_BYTES):
             known.base, known.base_head = pack.id, head
 
@@ -239,6 +242,8 @@ class Builder:
             logger.error("%s: its recipe does not give the page back; kept whole instead", capture.url)
             form = ((pack.id, len(pack.tail.raw), len(capture.body)),), ()
             pack.tail.raw += capture.body
+        else:
+            pack.canonicals[xxhash.xxh3_128_digest(canonical(capture.body, form[1]))] = form[0]
         pack.exact += len(capture.body)
         pack.bodies[digest] = form
         self._put(capture, digest, form)
@@ -311,11 +316,24 @@ class Builder:
 
     def _looked_up(self, capture: Capture, tail: Tail, pairs: Pairs) -> _Parts:
         body = canonical(capture.body, pairs)
+        if pairs and (segments := self._again(body)):
+            return _Parts(body, pairs, (segments, []))
         if not body:
             pieces = []
         else:
             pieces = partition(body).pieces() if is_page(capture) else [body]
         return _Parts(body, pairs, match(body, pieces, self.known, tail, self._make.join_bytes))
+
+    def _again(self, body: bytes) -> list[Segment]:
+        """Return the segments of a body that but for its tokens was kept before, compared byte by byte; else none."""
+        pack, known = self._open, self.known
+        digest = xxhash.xxh3_128_digest(body)
+        runs = known.canonicals.get(digest) or (pack.canonicals.get(digest) if pack else None)
+        more = self._raws | ({pack.id: pack.tail.raw} if pack else {})
+        if runs is None or not self._make.remember or not known.holds((runs, ()), body, more):
+            return []
+        ends = itertools.accumulate(run[2] for run in runs)
+        return [Segment(run[0], run[1], end - run[2], end) for run, end in zip(runs, ends, strict=True)]
 
     def _form(self, parts: _Parts, tail: Tail) -> Form:
         """Append what of a body is new to the open pack, within the bound on what reading it may cost."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from blocks.model import Capture
 from store import recipes
-from store.known import Form
+from store.known import Form, Runs
 from store.matching import Tail
 from store.packs import EMPTY_HEAD_BYTES, Head, encode_head, head_bytes
 
@@ -20,6 +20,7 @@ class OpenPack:
     forms: list[Form] = field(default_factory=list)
     needs: set[int] = field(default_factory=set)
     bodies: dict[bytes, Form] = field(default_factory=dict)
+    canonicals: dict[bytes, Runs] = field(default_factory=dict)
     exact: int = 0
     n_bytes: int = 0
     head_at_most: int = EMPTY_HEAD_BYTES

@@ -45,12 +45,14 @@ class Known:
     sizes: dict[int, int] = field(default_factory=dict)
     places: dict[bytes, Place] = field(default_factory=dict)
     bodies: dict[bytes, Form] = field(default_factory=dict)
+    canonicals: dict[bytes, Runs] = field(default_factory=dict)
     kinds: Kinds = field(default_factory=Kinds)
 
     @property
     def n_bytes(self) -> int:
         """An estimate of the memory held: raw bodies, and some 200 bytes for each block and body."""
-        return sum(map(len, self.raws.values())) + 200 * (len(self.places) + len(self.bodies))
+        n_digests = len(self.places) + len(self.bodies) + len(self.canonicals)
+        return sum(map(len, self.raws.values())) + 200 * n_digests
 
     def raw(self, pack: int) -> bytes:
         """Return the raw body of a pack."""
@@ -78,6 +80,7 @@ class Known:
             self.sizes.pop(pack, None)
         self.places = {digest: place for digest, place in self.places.items() if place[0] not in gone}
         self.bodies = {d: form for d, form in self.bodies.items() if not any(run[0] in gone for run in form[0])}
+        self.canonicals = {d: runs for d, runs in self.canonicals.items() if not any(run[0] in gone for run in runs)}
         if self.base in gone:
             self.base = 0
 
@@ -93,7 +96,9 @@ class Known:
             if capture.private or not all(source in self.raws for source, *_ in runs):
                 continue
             if any(_is_new(seen, run) for run in runs):
-                self._index(replace(capture, body=compose(_recipe(runs), self.raws)), runs)
+                whole = replace(capture, body=compose(_recipe(runs), self.raws))
+                self.canonicals.setdefault(xxhash.xxh3_128_digest(whole.body), runs)
+                self._index(whole, runs)
 
     def _index(self, capture: Capture, runs: Runs) -> None:
         if not is_page(capture):

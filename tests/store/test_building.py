@@ -4,11 +4,12 @@ import itertools
 
 import pytest
 
-from blocks.model import Capture, Run
+from blocks.model import Capture, Run, compose
 from store.building import ON_ARRIVAL, Builder, NewPack
 from store.known import Known
 from store.matching import Match, Segment, Tail
 from store.packs import MAX_READ_BYTES, Head, decode, decode_head
+from store.tokens import restore
 from tests.store.conftest import page
 
 
@@ -110,6 +111,57 @@ def test_a_block_twice_in_a_page_that_moves_to_the_next_pack() -> None:
     sources = (packs[1].id, *head.needs)
     runs = head.recipes.recipe(0).runs
     assert b"".join(raws[sources[r.source]][r.offset : r.offset + r.length] for r in runs) == second.body
+
+
+def session(token: bytes) -> bytes:
+    """Return a page whose links have a session id."""
+    links = b"".join(b"<p><a href='/%d?sid=%s'>somewhere</a>" % (i, token) for i in range(40))
+    return noise(1, 40) + links
+
+
+ONE, TWO, THREE = (bytes(b"0123456789abcdef"[(i * step) % 16] for i in range(32)) for step in (3, 5, 7))
+
+
+def bodies(packs: list[NewPack]) -> list[bytes]:
+    """Return the bodies that packs give back."""
+    raws: dict[int, bytes] = {}
+    found = []
+    for pack in packs:
+        raws[pack.id] = decode(pack.body, raws.get(pack.base or 0, b""))
+        head = head_of(pack, packs)
+        sources = {i: raws[number] for i, number in enumerate((pack.id, *head.needs))}
+        for slot, pairs in enumerate(head.tokens):
+            found.append(restore(compose(head.recipes.recipe(slot), sources), pairs))
+    return found
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_page_of_another_session_is_kept_as_the_first(closed: bool) -> None:
+    """Nothing of it is new, whether the first one's pack is still open or not."""
+    made = builder()
+    for token in (ONE, TWO, THREE):
+        made.add(page(body=session(token)))
+        if closed:
+            made.flush()
+    made.flush()
+    packs = made.take()
+    assert bodies(packs) == [session(ONE), session(TWO), session(THREE)]
+    assert sum(pack.raw for pack in packs) == len(session(ONE))
+    recipes = [head_of(pack, packs).recipes for pack in packs]
+    assert {len(found.recipe(slot).runs) for found in recipes for slot in range(len(found))} == {1}
+
+
+def test_runs_of_another_page_are_not_taken_for_a_page_of_another_session() -> None:
+    """A digest finds candidates only."""
+    made = builder()
+    made.add(page(body=noise(7, 40)))
+    made.add(page(body=session(ONE)))
+    made.flush()
+    (other, *_) = made.known.canonicals.values()
+    made.known.canonicals = dict.fromkeys(made.known.canonicals, other)
+    made.add(page(body=session(TWO)))
+    made.flush()
+    assert bodies(made.take()) == [noise(7, 40), session(ONE), session(TWO)]
 
 
 def test_a_recipe_that_is_wrong_is_not_kept(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
