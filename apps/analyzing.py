@@ -6,10 +6,10 @@ from itertools import count
 
 from blocks.model import Capture
 from blocks.site import site_of
-from store.building import Builder
-from store.known import Known
 from store.models import PRIVATE
-from store.packs import decode
+from store.packing.building import Builder
+from store.packing.known import Known
+from store.packing.packs import decode
 
 ROW_BYTES = 45
 """What a capture costs in the database beside its pack, about (docs/format.md)."""

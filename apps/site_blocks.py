@@ -12,7 +12,7 @@ from blocks.model import Capture, body_digest
 from blocks.partition import partition
 from blocks.similarity import SimilarityIndex
 from store.base import Record, SiteStats
-from store.kinds import is_page
+from store.packing.kinds import is_page
 
 MAX_CAPTURES = 1000
 """Captures of a site that are read to see where its blocks stand; of more, this many spread evenly."""

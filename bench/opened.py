@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from store.database import PAGE_BYTES
 from store.models import Pack
-from store.packs import decode
+from store.packing.packs import decode
 from store.sql import SqlStore
 
 _COLUMNS = {"runs": "recipes", "tokens": "tokens", "urls": "urls", "keys": "urls", "digests": "digests"}

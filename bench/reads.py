@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from bench.baselines import dictionary_reader
 from store import reading
-from store.packs import decode
+from store.packing.packs import decode
 from store.sql import SqlStore
 
 MAX_PAGES = 400

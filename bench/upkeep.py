@@ -25,8 +25,8 @@ from bench.cycle import captures_of
 from bench.storage import server
 from blocks.model import Capture
 from store.opening import open_store
-from store.removing import forget
 from store.sql import SqlStore
+from store.upkeep.removing import forget
 
 PAGEMASON = "from apps.cli import main; main()"
 COMMANDS = ("compact", "gc")

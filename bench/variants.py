@@ -13,11 +13,11 @@ import zstandard
 
 from bench.baselines import by_site
 from blocks.model import Capture
-from store.building import Builder, NewPack
-from store.known import Known
-from store.packs import decode
-from store.shapes import choose_shape, fill
-from store.tokens import Kinds
+from store.packing.building import Builder, NewPack
+from store.packing.known import Known
+from store.packing.packs import decode
+from store.packing.shapes import choose_shape, fill
+from store.packing.tokens import Kinds
 
 
 def blocks(captures: Sequence[Capture], read_bytes: int, *, similar: bool) -> int:
@@ -34,7 +34,7 @@ def _sites(captures: Sequence[Capture]) -> Iterable[list[Capture]]:
 
 
 def _site(pages: list[Capture], read_bytes: int) -> int:
-    """Compact one site as `store.rewriting` does; return the bytes of its packs."""
+    """Compact one site as `store.upkeep.rewriting` does; return the bytes of its packs."""
     shape = choose_shape(lambda: pages, len(pages), read_bytes=read_bytes)
     raws: dict[int, bytes] = {}
     known = Known(1, "", raws.__getitem__)

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Row, delete, insert, select
 
 from blocks.fingerprints import FINGERPRINT_BYTES, Fingerprints, meeting
 from store.base import Alike, Record, StoreUnavailable
-from store.building import NewPack
 from store.finding import ATTEMPTS, CAPTURE
 from store.models import IS_ALIAS, PRIVATE, FingerprintRow, Pack
-from store.packs import DamagedPack
-from store.prose import decode_prose, encode_prose, in_turn, prose_of
+from store.packing.building import NewPack
+from store.packing.packs import DamagedPack
+from store.packing.prose import decode_prose, encode_prose, in_turn, prose_of
+from store.parts import Parts
 from store.reading import Gone, Reader
-
-if TYPE_CHECKING:
-    from store.sql import SqlStore
 
 AT_ONCE = 1 << 18
 """Fingerprints that are compared together: some 4 MB."""
@@ -48,7 +46,7 @@ def put(connection: Connection, site: int, pack: int, data: bytes) -> None:
     connection.execute(insert(FingerprintRow), [{"site": site, "pack": pack, "data": data}])
 
 
-def find(store: SqlStore, wanted: Fingerprints) -> Alike:
+def find(store: Parts, wanted: Fingerprints) -> Alike:
     """Return the public captures with a block whose fingerprint meets one of those wanted, one of each site in turn."""
     for _ in range(ATTEMPTS):
         try:
@@ -95,7 +93,7 @@ def _met(places: list[tuple[int, int, list[int]]], found: list[Fingerprints], wa
         yield site, pack, int(np.searchsorted(np.cumsum(counts), within, side="right"))
 
 
-def _as_they_arrived(connection: Connection, store: SqlStore, wanted: Fingerprints) -> tuple[Counter[Place], int]:
+def _as_they_arrived(connection: Connection, store: Parts, wanted: Fingerprints) -> tuple[Counter[Place], int]:
     """Look at the captures in packs without a row, newest first; return also how many were left out."""
     row = FingerprintRow
     known = select(row.pack).where(row.site == Pack.site, row.pack == Pack.id).exists()
@@ -131,7 +129,7 @@ def _rows(connection: Connection, packs: Iterable[tuple[int, int]]) -> Iterator[
             yield from connection.execute(query.where(CAPTURE.c.flags.op("&")(IS_ALIAS) == 0))
 
 
-def _records(connection: Connection, store: SqlStore, hits: Counter[Place]) -> tuple[list[Record], int]:
+def _records(connection: Connection, store: Parts, hits: Counter[Place]) -> tuple[list[Record], int]:
     """Return the captures in some places, one of each site in turn, and how many were left out."""
     by_site: dict[int, list[Row[Any]]] = defaultdict(list)
     for row in _rows(connection, {(site, pack) for site, pack, _ in hits}):

@@ -15,7 +15,7 @@ from blocks.shingles import shingles
 from blocks.terms import Words
 from blocks.text import terms, texts
 from store.base import DamagedPage, NoSuchCapture, Record, Store
-from store.kinds import is_page, pieces_of
+from store.packing.kinds import is_page, pieces_of
 
 MOST_BLOCKS = 256
 """Long blocks of a page that are compared, the longest."""

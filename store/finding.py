@@ -14,7 +14,7 @@ from store.database import Database
 from store.freshenings import freshenings
 from store.models import IS_ALIAS, CaptureRow, Site
 from store.names import number_of, site_id
-from store.packs import DamagedPack
+from store.packing.packs import DamagedPack
 from store.patterns import literal, matcher
 from store.reading import Gone, Reader, damaged
 from store.snapshots import Query, Snapshot, Source, ask

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Table, bindparam, delete, insert, select
 from store.base import Freshening, Record
 from store.models import IS_FRESHENED, CaptureRow, FresheningRow
 from store.names import number_of
-from store.packs import Codec, DamagedPack, decode
+from store.packing.packs import Codec, DamagedPack, decode
 from store.snapshots import Query, Source, ask
 
 CAPTURE: Table = CaptureRow.metadata.tables["capture"]

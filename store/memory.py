@@ -20,9 +20,9 @@ from store.base import (
     SiteStats,
     Stats,
 )
-from store.kinds import is_known, pieces_of
+from store.packing.kinds import is_known, pieces_of
+from store.packing.prose import in_turn, prose_of
 from store.patterns import matcher
-from store.prose import in_turn, prose_of
 
 RUN_BYTES = 8
 """What a reference to a block is counted as in the `block` figure."""

@@ -13,9 +13,9 @@ from sqlalchemy import bindparam, select
 from blocks.model import Capture, body_digest
 from store.base import DamagedPage, Record
 from store.models import Pack
-from store.packs import DamagedPack, Head, decode, decode_head
+from store.packing.packs import DamagedPack, Head, decode, decode_head
+from store.packing.tokens import restore
 from store.snapshots import Query, Source, ask
-from store.tokens import restore
 
 V = TypeVar("V")
 

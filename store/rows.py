@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, bindparam, insert, select, text, update
 
 from blocks.model import Capture
-from store.building import NewPack
 from store.copying import add_rows
-from store.known import Known
 from store.models import IS_ALIAS, IS_PRIVATE, CaptureRow, Need, Pack
 from store.names import number_of
+from store.packing.building import NewPack
+from store.packing.known import Known
 
 CAPTURE: Table = CaptureRow.metadata.tables["capture"]
 SITE: Table = CaptureRow.metadata.tables["site"]

@@ -14,39 +14,23 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
-from blocks.site import site_of
-from store import compactions, freshenings, totals, uses
+from store import freshenings, totals, uses
 from store.base import Alike, Budget, Compaction, Finding, Freshening, Plan, Record, Stats
-from store.database import Database, meta
-from store.finding import Finder
-from store.kinds import is_known
+from store.database import meta
 from store.names import number_of, site_id
-from store.reading import Reader
-from store.writing import Writer
+from store.packing.kinds import is_known
+from store.parts import Parts
+from store.upkeep import compactions
 
 if TYPE_CHECKING:
     from blocks.fingerprints import Fingerprints
 
 
-class SqlStore:
+class SqlStore(Parts):
     """A store in a database. Several processes may have it open at once; see `Store` for what methods promise."""
-
-    def __init__(self, database: Database, sites: Mapping[str, str] | None = None) -> None:
-        self.database = database
-        self.reader = Reader()
-        self._sites = dict(sites or {})
-        self.finder = Finder(database, self.reader, self._sites_of)
-        self.writer = Writer(database, self.reader, self._site_of)
 
     def __repr__(self) -> str:
         return f"<SqlStore: {self.database.name}>"
-
-    def _site_of(self, url: str) -> str:
-        return site_of(url, self._sites)
-
-    def _sites_of(self, url: str) -> tuple[str, ...]:
-        """A capture may be older than the setting that maps its site."""
-        return tuple(dict.fromkeys((site_of(url, self._sites), site_of(url))))
 
     def keep(self, captures: Sequence[Capture]) -> list[int]:
         return self.writer.keep(captures) if captures else []
@@ -99,29 +83,29 @@ class SqlStore:
                     freshenings.put(connection, record, freshening)
 
     def purge(self, pattern: str, *, dry_run: bool = False) -> int:
-        from store import removing
+        from store.upkeep import removing
 
         return removing.purge(self, pattern, dry_run=dry_run)
 
     def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
-        from store import rewriting
+        from store.upkeep import rewriting
 
         return rewriting.compact(self, dry_run=dry_run, gently=gently)
 
     def collect(self, *, dry_run: bool = False) -> Plan:
-        from store import removing
+        from store.upkeep import removing
 
         return removing.collect(self, dry_run=dry_run)
 
     def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:
-        from store import eviction
+        from store.upkeep import eviction
 
         return eviction.evict(self, budget, now, dry_run=dry_run)
 
     def note_uses(self, urls: Sequence[str], now: int) -> None:
         by_site: dict[str, set[int]] = defaultdict(set)
         for url in urls:
-            by_site[self._site_of(url)].add(number_of(url))
+            by_site[self.site_of(url)].add(number_of(url))
         if not by_site:
             return
         # IntegrityError: another process notes uses of the site in this moment
@@ -134,7 +118,7 @@ class SqlStore:
             return self.database.size(connection)
 
     def check(self, *, repair: bool = False) -> tuple[int, list[Finding]]:
-        from store import checking
+        from store.upkeep import checking
 
         return checking.check(self, repair=repair)
 
@@ -151,14 +135,14 @@ class SqlStore:
             return int(meta(connection, "purges") or 0)
 
     def unerased(self) -> bool:
-        from store import vacuuming
+        from store.upkeep import vacuuming
 
         with self.database.read() as connection:
             purges, erased = vacuuming.purged(connection)
         return not self.database.is_sqlite and erased < purges
 
     def erase(self) -> None:
-        from store import removing
+        from store.upkeep import removing
 
         removing.erase(self)
 

@@ -8,13 +8,13 @@ from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
 from store.base import StoreUnavailable
-from store.building import BASE_BYTES, Builder
 from store.database import Database
-from store.kinds import is_page
-from store.known import LARGE_BYTES, Known
 from store.models import PRIVATE, Pack
 from store.names import site_id
-from store.packs import DamagedPack, Head
+from store.packing.building import BASE_BYTES, Builder
+from store.packing.kinds import is_page
+from store.packing.known import LARGE_BYTES, Known
+from store.packing.packs import DamagedPack, Head
 from store.reading import Gone, Reader
 from store.rows import Prepared, add_captures, add_totals, insert_packs, take_ids, writes_of
 

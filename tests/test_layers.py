@@ -22,7 +22,7 @@ MAY_IMPORT = {
 }
 ROOMS = {*MAY_IMPORT, "settings", "bench", "tests"}
 
-PURE = ("blocks/**/*.py", "extract/**/*.py", "proxy/caching/**/*.py", "store/packs.py")
+PURE = ("blocks/**/*.py", "extract/**/*.py", "proxy/caching/**/*.py", "store/packing/**/*.py")
 WORLD = {
     "mitmproxy",
     "sqlalchemy",

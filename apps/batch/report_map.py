@@ -17,7 +17,7 @@ from blocks.model import Capture, body_digest
 from blocks.partition import partition
 from blocks.shingles import shingles, sketch
 from blocks.site import site_of
-from store.kinds import is_page
+from store.packing.kinds import is_page
 
 SKETCH_SIZE = 64
 """Shingles of a page's sketch: the error of a resemblance is at most 0.06 (one standard error)."""

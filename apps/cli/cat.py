@@ -42,7 +42,7 @@ def command(url: str, at: str | None, view: str, form: str, settings: Settings) 
 
 def _view(store: "Store", capture: "Capture", view: str, form: str, settings: Settings) -> bytes:
     from apps.viewing import content_view, full_view
-    from store.kinds import is_page
+    from store.packing.kinds import is_page
 
     if not is_page(capture):
         kind = capture.header("content-type").decode("latin-1") or "a body without Content-Type"

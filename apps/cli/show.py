@@ -70,7 +70,7 @@ def _content(store: Store, capture: "Capture", settings: Settings) -> "Sequence[
     from apps.site_blocks import blocks_of
     from apps.viewing import extraction_of
     from extract.protocol import NeedsEvidence
-    from store.kinds import is_page
+    from store.packing.kinds import is_page
 
     if is_page(capture) and capture.body:
         with suppress(NeedsEvidence):

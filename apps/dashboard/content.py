@@ -17,7 +17,7 @@ from extract.views.view import view_of
 from proxy.views.rendering import LOGIN_REASON, is_login
 from proxy.views.rules import NOTHING, EffectiveRule
 from proxy.views.rules_file import RulesFile
-from store.kinds import is_page
+from store.packing.kinds import is_page
 
 logger = logging.getLogger(__name__)
 

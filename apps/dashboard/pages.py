@@ -19,7 +19,7 @@ from blocks.encoding import encoding_of
 from blocks.model import Capture, body_digest
 from blocks.site import host_of
 from store.base import Record
-from store.kinds import is_page
+from store.packing.kinds import is_page
 
 BLOCK_ROWS = 25
 WHOLE_SECONDS, FRAME_SECONDS = 60.0, 5.0

@@ -21,8 +21,8 @@ from extract.views.ruling import read_parts
 from extract.views.view import View, view
 from proxy.coding import decode
 from store.base import NoSuchCapture, Record, Store, StoreError
-from store.kinds import is_page
 from store.opening import open_store
+from store.packing.kinds import is_page
 
 ALARM_SECONDS = 30
 """A page that takes longer is given up; those that people write take less than a second."""

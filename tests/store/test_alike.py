@@ -12,8 +12,8 @@ from blocks.model import Capture
 from store import alike
 from store.base import Store
 from store.opening import open_store
-from store.packs import DamagedPack
-from store.prose import decode_prose, encode_prose, prose_of
+from store.packing.packs import DamagedPack
+from store.packing.prose import decode_prose, encode_prose, prose_of
 from store.sql import SqlStore
 from tests.store.conftest import page, site_pages
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from blocks.model import Capture, body_digest
 from store.base import DamagedPage, Freshening, StoreError
 from store.opening import open_store
-from store.prose import prose_of
+from store.packing.prose import prose_of
 from store.sql import SqlStore
 from tests.store.conftest import page, site_pages
 

@@ -15,7 +15,7 @@ from store.base import NotAStore, StoreError, StoreTooNew, StoreUnavailable
 from store.database import Database
 from store.models import SCHEMA, Base
 from store.opening import open_store
-from store.prose import prose_of
+from store.packing.prose import prose_of
 from tests.store.conftest import page, site_pages
 
 

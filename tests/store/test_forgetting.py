@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 from blocks.model import Capture
 from store.models import COMPACTED, FingerprintRow, Pack
 from store.opening import open_store
-from store.prose import decode_prose, prose_of
+from store.packing.prose import decode_prose, prose_of
 from store.sql import SqlStore
 from tests.store.conftest import page, site_pages
 
@@ -208,7 +208,7 @@ def test_what_a_base_keeps_of_purged_pages_alone_goes_too(store: SqlStore) -> No
 
 
 def test_collection_finishes_a_purge_that_was_interrupted(store: SqlStore) -> None:
-    from store.removing import forget
+    from store.upkeep.removing import forget
 
     pages = marked()
     store.keep(pages)

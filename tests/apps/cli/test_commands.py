@@ -277,7 +277,7 @@ def test_a_purge_says_what_it_could_not_erase(
     (home / "a.warc").write_bytes(record(url="http://a.test/") + record(url="http://a.test/", record_id="<2>"))
     pm("import", home / "a.warc", to)
     assert pm("purge", "http://a.test/", "--dry-run", to)[2] == ""
-    monkeypatch.setattr("store.vacuuming.FULL_BYTES", 0)
+    monkeypatch.setattr("store.upkeep.vacuuming.FULL_BYTES", 0)
     left = "bytes of purged pages may still be in the files of the database's tables"
     told = f"{left}: pagemason gc --erase writes them anew, and others wait meanwhile\n"
     assert pm("purge", "http://a.test/", to) == (0, "2 captures deleted\n", told)

@@ -10,11 +10,11 @@ from multiprocessing.synchronize import Barrier
 from sqlalchemy import select
 
 from store.base import Budget
-from store.claims import EVICTION, claimed, site_job
 from store.database import Database
 from store.models import Pack
 from store.opening import open_store
 from store.sql import SqlStore
+from store.upkeep.claims import EVICTION, claimed, site_job
 from tests.store.conftest import site_pages
 
 spawn = multiprocessing.get_context("spawn")

@@ -14,9 +14,9 @@ import msgpack
 import zstandard
 
 from blocks.model import Capture, Headers
-from store.recipes import Recipes
-from store.recipes import decode as decode_recipes
-from store.tokens import Pairs
+from store.packing.recipes import Recipes
+from store.packing.recipes import decode as decode_recipes
+from store.packing.tokens import Pairs
 
 MAX_READ_BYTES = 1 << 20
 """Raw bodies that one page may need, its own pack's included, unless the page itself is larger."""

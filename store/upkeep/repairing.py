@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, select, update
 
 from store import alike, freshenings, uses
 from store.finding import CAPTURE
 from store.models import FresheningRow, Meta, Pack
+from store.parts import Parts
 from store.reading import Reader
 
-if TYPE_CHECKING:
-    from store.sql import SqlStore
 
-
-def drop_lost(store: SqlStore, site: int, ids: Collection[int]) -> None:
+def drop_lost(store: Parts, site: int, ids: Collection[int]) -> None:
     """Delete all rows of a site's captures that are lost, and fingerprints that nobody can use."""
     numbers = sorted(ids)
     with store.database.write() as connection:
@@ -26,7 +23,7 @@ def drop_lost(store: SqlStore, site: int, ids: Collection[int]) -> None:
             connection.execute(delete(CAPTURE).where(CAPTURE.c.site == site, CAPTURE.c.id.in_(some)))
 
 
-def put_right(store: SqlStore) -> None:
+def put_right(store: Parts) -> None:
     """Delete freshenings without a capture and lists of uses that cannot be read; let the counter be above all ids."""
     with store.database.write() as connection:
         for stray in freshenings.strays(connection):

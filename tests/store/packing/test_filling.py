@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blocks.model import Capture
-from store.filling import OpenPack
-from store.known import Form
-from store.matching import Tail
-from store.packs import decode_head
+from store.packing.filling import OpenPack
+from store.packing.known import Form
+from store.packing.matching import Tail
+from store.packing.packs import decode_head
 
 texts = st.text(max_size=40)
 pairs = st.lists(st.tuples(st.binary(max_size=20), st.binary(max_size=40)), max_size=8).map(tuple)

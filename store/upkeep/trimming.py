@@ -10,25 +10,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import IntegrityError
 
 from store import uses
-from store.building import Builder, NewPack
 from store.finding import live_rows
-from store.kinds import is_page, pieces_of
-from store.known import Known
 from store.models import COMPACTED, PRIVATE, Need, Pack
-from store.packs import DamagedPack, Head
+from store.packing.building import Builder, NewPack
+from store.packing.kinds import is_page, pieces_of
+from store.packing.known import Known
+from store.packing.packs import DamagedPack, Head
+from store.packing.shapes import beside
+from store.packing.tokens import canonical
+from store.parts import Parts
 from store.reading import Gone
-from store.rewriting import ATTEMPTS, Changed, Places, Rewriter, drop_packs, recount
-from store.shapes import beside
-from store.tokens import canonical
-
-if TYPE_CHECKING:
-    from store.sql import SqlStore
+from store.upkeep.rewriting import ATTEMPTS, Changed, Places, Rewriter, drop_packs, recount
 
 MOST = 0.5
 """When more than this share of a site's bytes is to be written anew, all of it is."""
@@ -76,7 +74,7 @@ class _Site:
         return found
 
 
-def plan(store: SqlStore, site: int) -> Trim:
+def plan(store: Parts, site: int) -> Trim:
     """Return what is to be done about a site. Touches nothing."""
     with store.database.read() as connection:
         found = _read(connection, store, site)
@@ -93,7 +91,7 @@ def plan(store: SqlStore, site: int) -> Trim:
     return Trim(frozenset(dead), drop, alone)
 
 
-def _read(connection: Connection, store: SqlStore, site: int) -> _Site:
+def _read(connection: Connection, store: Parts, site: int) -> _Site:
     columns = select(Pack.id, Pack.kind, Pack.base, Pack.raw).where(Pack.site == site)
     packs: dict[int, Row[Any]] = {row.id: row for row in connection.execute(columns)}  # type: ignore[misc]
     found = _Site(packs, live_rows(connection, site, aliases=True))
@@ -118,7 +116,7 @@ def _stands_alone(found: _Site, pack: int) -> bool:
 
 
 def _bases(
-    connection: Connection, store: SqlStore, site: int, found: _Site, gone: list[tuple[int, int]], dead: set[int]
+    connection: Connection, store: Parts, site: int, found: _Site, gone: list[tuple[int, int]], dead: set[int]
 ) -> set[int]:
     """Return the bases with blocks of captures that are gone and of no others."""
     bases = {row.base for pack, row in found.packs.items() if row.base and row.kind == COMPACTED} - dead
@@ -148,7 +146,7 @@ def _bases(
     return {base for base, text in spare.items() if any(piece in text for piece in suspicious)}
 
 
-def _uncovered(connection: Connection, store: SqlStore, site: int, found: _Site, base: int) -> list[bytes]:
+def _uncovered(connection: Connection, store: Parts, site: int, found: _Site, base: int) -> list[bytes]:
     """Return the stretches of a base that no recipe of a live capture refers to."""
     raw = store.reader.raw(connection, site, base)
     spans = []
@@ -206,7 +204,7 @@ class _Leaf(Rewriter):
         return known
 
 
-def trim(store: SqlStore, site: int, *, erase: bool = True) -> None:
+def trim(store: Parts, site: int, *, erase: bool = True) -> None:
     """Do what is to be done about a site, until nothing is left to do, and count it again.
 
     What is unused is dropped last, because it tells what must go from bases, should all this end halfway. Where
@@ -235,6 +233,6 @@ def trim(store: SqlStore, site: int, *, erase: bool = True) -> None:
             uses.put(connection, site, {})
 
 
-def _drop(store: SqlStore, site: int, packs: frozenset[int]) -> None:
+def _drop(store: Parts, site: int, packs: frozenset[int]) -> None:
     with store.database.write() as connection:
         drop_packs(connection, site, sorted(packs))

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.tokens import Kinds, canonical, find_tokens, restore
+from store.packing.tokens import Kinds, canonical, find_tokens, restore
 
 ONE, TWO, THREE = (
     b"80d5decd6020aa58255aed990559f763",

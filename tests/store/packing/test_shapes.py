@@ -9,10 +9,10 @@ from itertools import count
 import pytest
 
 from blocks.model import Capture
-from store.building import Builder, NewPack
-from store.known import Known
-from store.packs import MAX_READ_BYTES, decode, decode_head
-from store.shapes import BASE_SHARES, READ_BYTES, Shape, choose_shape, fill, shaped
+from store.packing.building import Builder, NewPack
+from store.packing.known import Known
+from store.packing.packs import MAX_READ_BYTES, decode, decode_head
+from store.packing.shapes import BASE_SHARES, READ_BYTES, Shape, choose_shape, fill, shaped
 from tests.store.conftest import page, site_pages
 
 

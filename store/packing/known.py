@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import xxhash
 
 from blocks.model import Capture, Recipe, Run, compose
-from store.kinds import is_page, pieces_of
-from store.packs import Head
-from store.tokens import Kinds, Pairs, canonical, find_tokens
+from store.packing.kinds import is_page, pieces_of
+from store.packing.packs import Head
+from store.packing.tokens import Kinds, Pairs, canonical, find_tokens
 
 LARGE_BYTES = 1 << 16
 """A body that is no page and larger than this has a pack of its own, which is not kept in memory."""

@@ -9,26 +9,25 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
-from store import alike, compactions, totals, vacuuming
+from store import alike, totals
 from store.base import Plan, StoreError
-from store.building import Builder, NewPack
-from store.claims import claimed, site_job
 from store.finding import CAPTURE, live_rows
-from store.known import Known
 from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack, Site
-from store.packs import DamagedPack
+from store.packing.building import Builder, NewPack
+from store.packing.known import Known
+from store.packing.packs import DamagedPack
+from store.packing.shapes import choose_shape, fill, shaped, share_of
+from store.parts import Parts
 from store.reading import Gone
 from store.rows import insert_packs, take_ids
-from store.shapes import choose_shape, fill, shaped, share_of
-
-if TYPE_CHECKING:
-    from store.sql import SqlStore
+from store.upkeep import compactions, vacuuming
+from store.upkeep.claims import claimed, site_job
 
 REGION_BYTES = 256 << 20
 """Bodies that one base serves at the most; a larger site has several, one after the other in the order of its URLs."""
@@ -56,7 +55,7 @@ class Changed(Exception):
 class Rewriter:
     """Rewrites one site, or what is in some of its packs; no pack but these may need them."""
 
-    def __init__(self, store: SqlStore, site: int, only: Collection[int] | None = None) -> None:
+    def __init__(self, store: Parts, site: int, only: Collection[int] | None = None) -> None:
         self._store, self._site, self._only = store, site, only
         self._rows: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
         self._places: list[tuple[int, int]] = []
@@ -197,7 +196,7 @@ def drop_packs(connection: Connection, site: int, candidates: list[int]) -> int:
     return len(gone)
 
 
-def rewrite(store: SqlStore, site: int) -> None:
+def rewrite(store: Parts, site: int) -> None:
     """Write a site's captures anew and drop what is left over; then count it."""
     for _ in range(ATTEMPTS):
         try:
@@ -208,7 +207,7 @@ def rewrite(store: SqlStore, site: int) -> None:
     recount(store, site)
 
 
-def recount(store: SqlStore, site: int) -> None:
+def recount(store: Parts, site: int) -> None:
     """Put a site's totals right, unless it is being written to all the time."""
     for _ in range(ATTEMPTS):
         try:
@@ -221,7 +220,7 @@ def recount(store: SqlStore, site: int) -> None:
             return
 
 
-def compact(store: SqlStore, *, dry_run: bool, gently: bool = False) -> Plan:
+def compact(store: Parts, *, dry_run: bool, gently: bool = False) -> Plan:
     """Rewrite the sites that have packs as they arrived; `gently`, those that are small enough and have many."""
     with store.database.read() as connection:
         before = store.database.size(connection)
@@ -243,7 +242,7 @@ def compact(store: SqlStore, *, dry_run: bool, gently: bool = False) -> Plan:
     return plan
 
 
-def _rewrite_alone(store: SqlStore, site: int, *, gently: bool) -> bool:
+def _rewrite_alone(store: Parts, site: int, *, gently: bool) -> bool:
     """Rewrite a site unless another process is at it, or was since the site was chosen; tell whether this one did."""
     with claimed(store.database, site_job(site)) as mine:
         if not mine:
@@ -266,7 +265,7 @@ def _is_worth_it(connection: Connection, site: int) -> bool:
     return bodies <= GENTLE_BYTES and n >= GENTLE_PACKS and new >= GENTLE_SHARE * old
 
 
-def finish(store: SqlStore, plan: Plan) -> Plan:
+def finish(store: Parts, plan: Plan) -> Plan:
     """Give room back to the disk, and say what was won."""
     vacuuming.vacuum(store.database)
     store.database.shrink()

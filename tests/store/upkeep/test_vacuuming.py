@@ -43,7 +43,7 @@ def test_large_tables_are_written_anew_when_asked(
     """Everybody would wait meanwhile."""
     before = files(store)
     assert SECRET in on_disk(store, pg_server)
-    monkeypatch.setattr("store.vacuuming.FULL_BYTES", 0)
+    monkeypatch.setattr("store.upkeep.vacuuming.FULL_BYTES", 0)
     store.purge("http://a.test/*")
     store.collect()
     assert store.unerased()

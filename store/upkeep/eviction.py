@@ -3,30 +3,27 @@
 The unit is a pack: pages that arrived together, or neighbours of a compacted site. Coldest first, where the time since
 the last use of any of its pages counts in powers of two; among equally cold ones the one that frees most. What a pack
 frees is its own bytes when nothing that stays needs it; a base goes after all that needs it. Packs with pages that
-went but which others need are written anew with these (`store.trimming`), and free about half of their bytes.
+went but which others need are written anew with these (`store.upkeep.trimming`), and free about half of their bytes.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, func, select
 
 from store import uses
 from store.base import Budget, Plan, Record
-from store.claims import EVICTION, claimed
 from store.finding import CAPTURE
 from store.models import IS_ALIAS, Need, Pack, Site
-from store.packs import DamagedPack
+from store.packing.packs import DamagedPack
+from store.parts import Parts
 from store.reading import Gone
-from store.removing import forget
-from store.rewriting import finish
-from store.trimming import trim
-
-if TYPE_CHECKING:
-    from store.sql import SqlStore
+from store.upkeep.claims import EVICTION, claimed
+from store.upkeep.removing import forget
+from store.upkeep.rewriting import finish
+from store.upkeep.trimming import trim
 
 ROUNDS = 4
 ROW_BYTES = 80
@@ -89,7 +86,7 @@ def choose(packs: _Packs, excess: int, minute: int) -> list[Key]:
     return chosen
 
 
-def evict(store: SqlStore, budget: Budget, now: int, *, dry_run: bool) -> Plan:
+def evict(store: Parts, budget: Budget, now: int, *, dry_run: bool) -> Plan:
     """Bring a store within its budget, unless another process is at it; `now` is in seconds since the epoch."""
     with claimed(store.database, EVICTION) as mine:
         if mine:
@@ -99,7 +96,7 @@ def evict(store: SqlStore, budget: Budget, now: int, *, dry_run: bool) -> Plan:
     return Plan(0, 0, size, size, ("another process makes room",))
 
 
-def _evict(store: SqlStore, budget: Budget, now: int, *, dry_run: bool) -> Plan:
+def _evict(store: Parts, budget: Budget, now: int, *, dry_run: bool) -> Plan:
     store.database.shrink()  # what the log holds twice, and what is free, is no reason to evict
     with store.database.read() as connection:
         before = store.database.size(connection)
@@ -119,7 +116,7 @@ def _evict(store: SqlStore, budget: Budget, now: int, *, dry_run: bool) -> Plan:
     return plan
 
 
-def _expire(store: SqlStore, budget: Budget, now: int, notes: list[str], *, dry_run: bool) -> int:
+def _expire(store: Parts, budget: Budget, now: int, notes: list[str], *, dry_run: bool) -> int:
     """Delete the captures that are too old; return the number of packs they were in."""
     if not budget.max_age_seconds:
         return 0
@@ -134,7 +131,7 @@ def _expire(store: SqlStore, budget: Budget, now: int, notes: list[str], *, dry_
     return len(packs)
 
 
-def _bound_sites(store: SqlStore, budget: Budget, now: int, notes: list[str], *, dry_run: bool) -> int:
+def _bound_sites(store: Parts, budget: Budget, now: int, notes: list[str], *, dry_run: bool) -> int:
     if not budget.max_site_bytes:
         return 0
     n_packs = 0
@@ -156,7 +153,7 @@ def _bound_sites(store: SqlStore, budget: Budget, now: int, notes: list[str], *,
     return n_packs
 
 
-def _bound_store(store: SqlStore, budget: Budget, now: int, notes: list[str], *, again: bool, dry_run: bool) -> int:
+def _bound_store(store: Parts, budget: Budget, now: int, notes: list[str], *, again: bool, dry_run: bool) -> int:
     """Evict down to the low-water mark when the store is above the high one, or was in the round before."""
     if not budget.max_store_bytes:
         return 0
@@ -202,7 +199,7 @@ def _read(connection: Connection, site: int | None = None) -> _Packs:
     return found
 
 
-def _remove(store: SqlStore, packs: list[Key], last: int | None = None) -> None:
+def _remove(store: Parts, packs: list[Key], last: int | None = None) -> None:
     """Delete the captures of packs, those received before `last` milliseconds if given, and then what is unused."""
     for site, pack in packs:
         with store.database.read() as connection:

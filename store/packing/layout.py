@@ -12,10 +12,10 @@ import xxhash
 
 from blocks.model import Capture
 from blocks.partition import partition
-from store.building import TOKEN_BYTES
-from store.kinds import is_page
-from store.known import LARGE_BYTES
-from store.tokens import Kinds, Pairs, canonical, find_tokens
+from store.packing.building import TOKEN_BYTES
+from store.packing.kinds import is_page
+from store.packing.known import LARGE_BYTES
+from store.packing.tokens import Kinds, Pairs, canonical, find_tokens
 
 MAX_SAMPLES = 100
 """Captures that are sampled at the most: those that fit are kept in the base's own pack."""

@@ -10,14 +10,14 @@ import zstandard
 
 from blocks.model import Capture, body_digest
 from blocks.partition import partition
-from store import recipes
-from store.filling import OpenPack
-from store.kinds import is_page
-from store.known import LARGE_BYTES, Form, Known, Runs
-from store.matching import NEW, SELF, Match, Segment, Tail, append, match, restrict
 from store.models import ARRIVAL, COMPACTED, PRIVATE
-from store.packs import MAX_READ_BYTES, Codec
-from store.tokens import Pairs, canonical, find_tokens
+from store.packing import recipes
+from store.packing.filling import OpenPack
+from store.packing.kinds import is_page
+from store.packing.known import LARGE_BYTES, Form, Known, Runs
+from store.packing.matching import NEW, SELF, Match, Segment, Tail, append, match, restrict
+from store.packing.packs import MAX_READ_BYTES, Codec
+from store.packing.tokens import Pairs, canonical, find_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ within 0.3 % of its bytes."""
 IN_COMPACTION = Make(
     COMPACTED, level=22, pack_bytes=480 << 10, join_bytes=128, remember=False, read_bytes=MAX_READ_BYTES
 )
-"""A page needs its pack and the base, and nothing else; `store.shapes` says how large the packs are."""
+"""A page needs its pack and the base, and nothing else; `store.packing.shapes` says how large the packs are."""
 
 
 @dataclass(frozen=True, slots=True)

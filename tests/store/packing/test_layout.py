@@ -1,6 +1,6 @@
 """What a compacted site looks like."""
 
-from store.layout import choose_base
+from store.packing.layout import choose_base
 from tests.store.conftest import page, site_pages
 
 BASE_BYTES = 480 << 10

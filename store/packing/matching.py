@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import xxhash
 
-from store.known import Known, Runs
+from store.packing.known import Known, Runs
 
 NEW = 0
 """The source of a segment that the site does not have; packs' ids begin at 1."""

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, select, text, update
 
-from store import uses, vacuuming
+from store import uses
 from store.base import Plan, Record
-from store.claims import claimed, site_job
 from store.finding import CAPTURE
 from store.models import FresheningRow, Pack, Site
 from store.names import number_of
-from store.rewriting import finish
+from store.parts import Parts
 from store.rows import present_urls
-from store.trimming import Trim, plan, trim
+from store.upkeep import vacuuming
+from store.upkeep.claims import claimed, site_job
+from store.upkeep.rewriting import finish
+from store.upkeep.trimming import Trim, plan, trim
 
-if TYPE_CHECKING:
-    from store.sql import SqlStore
 
-
-def purge(store: SqlStore, pattern: str, *, dry_run: bool) -> int:
+def purge(store: Parts, pattern: str, *, dry_run: bool) -> int:
     """Delete the captures that match, in one transaction a site, and then what only they needed."""
     by_site: dict[int, list[Record]] = defaultdict(list)
     for record in store.finder.captures(pattern):
@@ -76,7 +74,7 @@ def _subtract(connection: Connection, site: int, records: Sequence[Record]) -> N
     connection.execute(update(Site).where(Site.id == site).values(values))
 
 
-def collect(store: SqlStore, *, dry_run: bool) -> Plan:
+def collect(store: Parts, *, dry_run: bool) -> Plan:
     """Write packs anew that hold bytes of captures which are gone, and drop packs that nothing needs; then see that
     nothing is left of what earlier purges could not erase."""
     with store.database.read() as connection:
@@ -87,7 +85,7 @@ def collect(store: SqlStore, *, dry_run: bool) -> Plan:
     return done
 
 
-def erase(store: SqlStore) -> None:
+def erase(store: Parts) -> None:
     """Write all tables of a Postgres store anew, however long that takes and others have to wait."""
     with store.database.read() as connection:
         purges, _ = vacuuming.purged(connection)
@@ -95,20 +93,20 @@ def erase(store: SqlStore) -> None:
     _erase(store, purges, patiently=True)
 
 
-def _erase(store: SqlStore, n_purges: int, *, patiently: bool = False) -> None:
+def _erase(store: Parts, n_purges: int, *, patiently: bool = False) -> None:
     """Erase, and note that nothing is left of so many purges, whose packs have been cleaned."""
     if vacuuming.erase(store.database, patiently=patiently):
         with store.database.write() as connection:
             vacuuming.note(connection, max(n_purges, vacuuming.purged(connection)[1]))
 
 
-def _sites(store: SqlStore) -> set[int]:
+def _sites(store: Parts) -> set[int]:
     with store.database.read() as connection:
         sites = {*connection.execute(select(Site.id)).scalars()}
         return sites | {*connection.execute(select(Pack.site).distinct()).scalars()}
 
 
-def clean(store: SqlStore, sites: Iterable[int], *, dry_run: bool = False, claim: bool = False) -> Plan:
+def clean(store: Parts, sites: Iterable[int], *, dry_run: bool = False, claim: bool = False) -> Plan:
     """Do for some sites what `collect` does for all; with `claim`, pass over those that another process is at."""
     with store.database.read() as connection:
         before = store.database.size(connection)

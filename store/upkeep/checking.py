@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
 from blocks.model import Capture
-from store import alike, compactions, freshenings, totals, uses, vacuuming
+from store import alike, freshenings, totals, uses
 from store.base import Finding, StoreError
 from store.database import meta
 from store.finding import CAPTURE, live_rows
@@ -27,16 +27,15 @@ from store.models import (
     Site,
 )
 from store.names import PROBES, number_of
-from store.packs import DamagedPack
+from store.packing.packs import DamagedPack
+from store.parts import Parts
 from store.reading import Gone, Reader
-from store.repairing import drop_lost, put_right
-from store.trimming import trim
-
-if TYPE_CHECKING:
-    from store.sql import SqlStore
+from store.upkeep import compactions, vacuuming
+from store.upkeep.repairing import drop_lost, put_right
+from store.upkeep.trimming import trim
 
 
-def check(store: SqlStore, *, repair: bool) -> tuple[int, list[Finding]]:
+def check(store: Parts, *, repair: bool) -> tuple[int, list[Finding]]:
     """Return the number of captures and what is wrong; `repair` drops the captures that are lost."""
     n_captures, findings = 0, [*_structure(store), *_meta(store)]
     with store.database.read() as connection:
@@ -56,7 +55,7 @@ def check(store: SqlStore, *, repair: bool) -> tuple[int, list[Finding]]:
     return n_captures, findings
 
 
-def _structure(store: SqlStore) -> list[Finding]:
+def _structure(store: Parts) -> list[Finding]:
     """Ask SQLite whether its own pages are sound."""
     if not store.database.is_sqlite:
         return []
@@ -65,7 +64,7 @@ def _structure(store: SqlStore) -> list[Finding]:
     return [Finding(f"database: {line}") for line in lines if line != "ok"]
 
 
-def _meta(store: SqlStore) -> list[Finding]:
+def _meta(store: Parts) -> list[Finding]:
     """Look at the rows of `meta`, and at rows that belong to nothing."""
     wrong = []
     with store.database.read() as connection:
@@ -92,7 +91,7 @@ def _meta(store: SqlStore) -> list[Finding]:
     return [Finding(sentence) for sentence in wrong]
 
 
-def _value(store: SqlStore, name: str) -> str:
+def _value(store: Parts, name: str) -> str:
     with store.database.read() as connection:
         return meta(connection, name)
 
@@ -105,7 +104,7 @@ _META = {
 }
 
 
-def _site(store: SqlStore, site: int, name: str | None) -> tuple[int, list[Finding], list[Row[Any]]]:
+def _site(store: Parts, site: int, name: str | None) -> tuple[int, list[Finding], list[Row[Any]]]:
     """Check one site; return its number of captures, what is wrong, and the rows of captures that are lost."""
     reader = Reader()  # of its own: what is checked must come from the database
     with store.database.read() as connection:

@@ -10,9 +10,9 @@ import pytest
 from blocks.model import Capture
 from store import uses
 from store.base import Budget, Store
-from store.eviction import _Packs, choose
 from store.opening import open_store
 from store.sql import SqlStore
+from store.upkeep.eviction import _Packs, choose
 from tests.store.conftest import page, site_pages
 
 DAY = 86_400

@@ -5,11 +5,11 @@ import itertools
 import pytest
 
 from blocks.model import Capture, Run, compose
-from store.building import ON_ARRIVAL, Builder, NewPack
-from store.known import Known
-from store.matching import Match, Segment, Tail
-from store.packs import MAX_READ_BYTES, Head, decode, decode_head
-from store.tokens import restore
+from store.packing.building import ON_ARRIVAL, Builder, NewPack
+from store.packing.known import Known
+from store.packing.matching import Match, Segment, Tail
+from store.packing.packs import MAX_READ_BYTES, Head, decode, decode_head
+from store.packing.tokens import restore
 from tests.store.conftest import page
 
 
@@ -170,7 +170,7 @@ def test_a_recipe_that_is_wrong_is_not_kept(monkeypatch: pytest.MonkeyPatch, cap
     def wrong(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes: int) -> Match:
         return [Segment(tail.id, 0, 0, len(body))], []
 
-    monkeypatch.setattr("store.building.match", wrong)
+    monkeypatch.setattr("store.packing.building.match", wrong)
     body = noise(1, 3)
     (pack,) = build([page(body=body)])
     assert decode(pack.body) == body

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from blocks.model import Capture
-from store.building import IN_COMPACTION, Builder, Make, NewPack
-from store.known import Known
-from store.layout import Layout, choose_base
-from store.packs import MAX_READ_BYTES
+from store.packing.building import IN_COMPACTION, Builder, Make, NewPack
+from store.packing.known import Known
+from store.packing.layout import Layout, choose_base
+from store.packing.packs import MAX_READ_BYTES
 
 HEAD_BYTES = 64 << 10
 """Room for the heads of base and pack; where theirs are larger, packs are smaller."""

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.model import Run
-from store import recipes
-from store.packs import Codec, DamagedPack, Head, decode, decode_head, encode_head
-from store.recipes import BadRecipes
+from store.packing import recipes
+from store.packing.packs import Codec, DamagedPack, Head, decode, decode_head, encode_head
+from store.packing.recipes import BadRecipes
 from tests.store.conftest import page
 
 runs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1)), max_size=20)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field, replace
 
 from blocks.model import Capture
-from store import recipes
-from store.known import Form, Runs
-from store.matching import Tail
-from store.packs import EMPTY_HEAD_BYTES, Head, encode_head, head_bytes
+from store.packing import recipes
+from store.packing.known import Form, Runs
+from store.packing.matching import Tail
+from store.packing.packs import EMPTY_HEAD_BYTES, Head, encode_head, head_bytes
 
 
 @dataclass(slots=True)

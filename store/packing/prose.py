@@ -10,8 +10,8 @@ from blocks.encoding import encoding_of
 from blocks.fingerprints import FINGERPRINT_BYTES, Fingerprints, fingerprints_of
 from blocks.model import Capture
 from store.base import Record
-from store.kinds import is_page, pieces_of
-from store.packs import Codec, DamagedPack, decode
+from store.packing.kinds import is_page, pieces_of
+from store.packing.packs import Codec, DamagedPack, decode
 
 MOST_BLOCKS = (1 << 16) - 1
 """Blocks of one capture that have fingerprints."""

@@ -1,0 +1,1 @@
+"""Captures to packs and back: blocks, recipes, columns, bytes. Pure: nothing here knows a database."""
