@@ -13,7 +13,7 @@ OTHER = "other"
 
 def metrics_text(board: Board) -> str:
     """Return all metrics as Prometheus reads them."""
-    snapshot = board.live.snapshot()
+    snapshot = board.live.snapshot(max_age_seconds=0)  # whoever scrapes wants this moment, and seldom asks
     return (snapshot.metrics if snapshot else "") + store_text(board)
 
 

@@ -93,13 +93,13 @@ class Live:
             self._stats, self._stats_took, self._sites = (began, found), time.monotonic() - began, sites
         return found
 
-    def snapshot(self) -> Snapshot | None:
-        """Return how the proxy is, at most STATS_SECONDS old; None when there is none or it does not answer."""
+    def snapshot(self, max_age_seconds: float = STATS_SECONDS) -> Snapshot | None:
+        """Return how the proxy is, or was a moment ago; None when there is none or it does not answer."""
         if self.proxy is None:
             return None
         with self._asking:
             now = time.monotonic()
-            if self._snapshot is None or now - self._snapshot[0] > STATS_SECONDS:
+            if self._snapshot is None or now - self._snapshot[0] > max_age_seconds:
                 found = self.proxy.snapshot()
                 self._snapshot = None if found is None else (now, found)
             return self._snapshot[1] if self._snapshot else None

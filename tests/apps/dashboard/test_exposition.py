@@ -51,6 +51,16 @@ def test_the_documents_name_metrics_that_there_are(home: Path, name: str) -> Non
         assert metric in known or any(sample.startswith(metric + "_") for sample in known), metric
 
 
+def test_metrics_are_of_this_moment(home: Path) -> None:
+    """Pages may show what was a second ago; whoever waits by /metrics for the queue to be empty must not be told so."""
+    service = Service(Settings(store="memory:", confdir=str(home)))
+    board = board_of(MemoryStore(), Live(MemoryStore(), ProxyHere(service)))
+    for entries in (0, 7, 3):
+        service.metrics.queue_entries.set(entries)
+        assert f"pagemason_queue_entries {entries}.0" in metrics_text(board)
+    service.close()
+
+
 def test_sites_beyond_the_largest_are_one(home: Path) -> None:
     store = MemoryStore()
     store.keep([page(f"http://s{n}.test/", b"<p>" + b"x" * n) for n in range(N_SITES + 15)])
