@@ -13,7 +13,6 @@ up. A pattern is compared with the host and with the host without `www.`.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -205,11 +204,6 @@ def load_text(path: Path) -> str:
     if len(data) > MAX_FILE_BYTES:
         raise RuleError(f"is larger than {MAX_FILE_BYTES} bytes")
     return data.decode("utf-8")
-
-
-def save_rules(path: Path, rules: Sequence[Rule]) -> None:
-    """Write the rules to a file, whole or not at all."""
-    save_text(path, written(Rules(tuple(rules))))
 
 
 def save_text(path: Path, text: str) -> None:

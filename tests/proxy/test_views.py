@@ -14,7 +14,7 @@ import pytest
 
 from proxy.views import rendering
 from proxy.views.pool import RenderPool
-from proxy.views.rules import Rule, save_rules
+from proxy.views.rules import Rule, Rules, save_text, written
 from tests.end_to_end.program import Reply
 from tests.origin import Origin, Page
 from tests.proxy.live import Live
@@ -253,7 +253,7 @@ async def test_rules_take_effect_without_restart(confdir: Path, origin: Origin, 
             file = live.service.views.rules_file
             before = file.rules, file.error
             if rule:
-                await asyncio.to_thread(save_rules, rules, rule)
+                await asyncio.to_thread(save_text, rules, written(Rules(tuple(rule))))
             async with asyncio.timeout(60):
                 while (file.rules, file.error) == before:
                     await asyncio.sleep(0.05)

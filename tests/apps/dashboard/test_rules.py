@@ -12,7 +12,7 @@ import pytest
 from apps.dashboard.content import Judge
 from apps.dashboard.evidence import Evidence
 from apps.dashboard.reading import Here
-from proxy.views.rules import Rule, load_rules, save_rules
+from proxy.views.rules import Rule, Rules, load_rules, save_text, written
 from proxy.views.rules_file import RulesFile
 from settings import Settings, rules_file
 from store.memory import MemoryStore
@@ -160,7 +160,7 @@ def test_a_page_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
     evidence = Evidence(Here(store), lambda site: None)
     try:
         path = tmp_path / "rules.yaml"
-        save_rules(path, [Rule("a.test", method="InfoDiscoverer")])
+        save_text(path, written(Rules((Rule("a.test", method="InfoDiscoverer"),))))
         judge = Judge(RulesFile(path), evidence, 0.35)
         assert (
             "HTML" in judge.content_of(page("http://a.test/", headers=((b"Content-Type", b"image/png"),)), "a.test").why
