@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from proxy.links import Link
 from proxy.losses import Losses
 from proxy.metrics import Metrics
-from proxy.operations import Freshen, Keep, Operation, Purge, Settled, Use, send_operations
+from proxy.operations import Freshen, Keep, Operation, Purge, Settled, Trying, Use, send_operations
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ class Feed:
             if isinstance(message, list):
                 self._failing_since = None
                 self._settle(waiting, message)
-            else:
+            elif isinstance(message, Trying):
                 logger.warning("store: %s; trying again", message.sentence)
 
     def _started(self) -> Link:

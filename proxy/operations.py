@@ -87,6 +87,11 @@ class Trying:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True)
+class Working:
+    """The writer is at long work, and gets on: a sign of life."""
+
+
 def send_operations(connection: Connection, operations: Sequence[Operation], again: bool) -> None:
     """Send a batch; `again` says that some of it may have been committed by a writer that is gone.
 

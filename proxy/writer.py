@@ -29,6 +29,7 @@ from proxy.operations import (
     Use,
     receive_operations,
 )
+from proxy.pulse import BEAT_SECONDS, Pulse
 from proxy.upkeep import Chores, NoUpkeep, Upkeep
 from store.base import Store, StoreError, StoreUnavailable
 from store.opening import open_store
@@ -204,15 +205,25 @@ def _lost(operation: Operation, reason: str, exc: Exception) -> Settled:
     return Settled(operation.number, reason=reason, sentence=what)
 
 
-def serve(connection: Connection, opener: Callable[[], Store], limits: Limits, upkeep: Upkeep | None = None) -> None:
+def serve(
+    connection: Connection,
+    opener: Callable[[], Store],
+    limits: Limits,
+    upkeep: Upkeep | None = None,
+    *,
+    beat_seconds: float = BEAT_SECONDS,
+) -> None:
     """Write what comes through the connection until the proxy closes it or is gone."""
-    writer = Writer(opener, limits, connection.send, upkeep)
+    pulse = Pulse(connection, beat_seconds)
+    writer = Writer(opener, limits, pulse.tell, upkeep)
     with contextlib.suppress(EOFError, OSError), contextlib.closing(writer):
-        connection.send(Started())
+        pulse.tell(Started())
         while True:
             while not connection.poll(TICK_SECONDS):
                 writer.idle()
-            writer.write(*receive_operations(connection))
+            operations, again = receive_operations(connection)
+            with pulse.working():
+                writer.write(operations, again)
 
 
 def main(connection: Connection, url: str, sites: Mapping[str, str], limits: Limits, chores: Chores) -> None:

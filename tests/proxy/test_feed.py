@@ -4,15 +4,20 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
+from blocks.model import Capture
 from proxy.feed import Feed
 from proxy.links import Link, ProcessLink, ThreadLink
 from proxy.metrics import Metrics
-from proxy.operations import Keep, Purge, Settled
-from proxy.upkeep import Chores
+from proxy.operations import Keep, Limits, Purge, Settled
+from proxy.upkeep import Chores, Upkeep
+from proxy.writer import serve
+from store.base import Store
 from store.memory import MemoryStore
 from tests.proxy.making import LIMITS, capture, count, losses
 
@@ -102,3 +107,45 @@ def test_a_writer_that_dies_or_hangs_is_replaced_and_told_again(number: int, tmp
     assert len(list(store.captures())) == 400
     assert store.check()[1] == []
     store.close()
+
+
+class Laborious(MemoryStore):
+    """A store that keeps a processor busy for long, or waits for long, before it keeps anything."""
+
+    def __init__(self, *, waits: bool) -> None:
+        super().__init__()
+        self.waits = waits
+
+    def keep(self, captures: Sequence[Capture]) -> list[int]:
+        begun = time.monotonic()
+        while time.monotonic() - begun < 2:
+            if self.waits:
+                time.sleep(0.1)
+        return super().keep(captures)
+
+
+class PulsingLink(ThreadLink):
+    """A thread that works on a laborious store, with quick signs of life, and none for what it waits for."""
+
+    @staticmethod
+    def _run(connection: Connection, store: Store, limits: Limits, upkeep: Upkeep) -> None:
+        with connection:
+            serve(connection, lambda: store, limits, upkeep, beat_seconds=0.2)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_writer_that_works_for_long_is_left_alone(waits: bool) -> None:
+    store, settling, metrics = Laborious(waits=waits), Settling(), Metrics()
+    feed = Feed(
+        lambda: PulsingLink(store, LIMITS),
+        settling,
+        losses(metrics),
+        metrics,
+        max_bytes=1000,
+        max_entries=3,
+        silence_seconds=1.0,
+    )
+    assert feed.offer(Keep(1, capture("http://a.test/1")))
+    settling.wait(1)
+    feed.close(5)
+    assert (count(metrics, "pagemason_writer_restarts_total") > 0) == waits
