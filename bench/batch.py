@@ -1,12 +1,13 @@
 """`pagemason batch` on one core and on two, on this machine's processes and on a Ray cluster of two nodes:
 
-    python -m bench.batch [report|extract|warc] [--corpora NAME...] [--files 60] [--json FILE]
+    python -m bench.batch [report|extract|warc] [--corpora NAME...] [--files 60] [--rounds 3] [--json FILE]
 
 The corpora are cut into so many WARC files, each with a stretch of every corpus, so that most sites lie in many files;
-beside them lie a file that is cut off, one of zero bytes, and one with a record of 200 MB. The job runs in one process;
-in two; in two that are killed with everything else in the middle, and taken up again; and on a Ray cluster of two
-nodes, one of whose workers is killed in the middle. All results must be the same, byte for byte, and the three bad
-files named. Without room for Ray (a network namespace of its own) its row is left out, which is said.
+beside them lie a file that is cut off, one of zero bytes, and one with a record of 200 MB. The job runs in one process
+and in two, in turn, --rounds times (their rows are medians); in two that are killed with everything else in the
+middle, and taken up again; and on a Ray cluster of two nodes, one of whose workers is killed in the middle. All
+results must be the same, byte for byte, and the three bad files named. Without room for Ray (a network namespace of
+its own) its row is left out, which is said.
 
 `busiest` are the CPU seconds of the worker that had the most to do, `in all` those of all processes, start included;
 `memory` is the most that any worker held. On a machine that does other things too, trust CPU seconds.
@@ -20,11 +21,12 @@ import os
 import resource
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,19 +133,38 @@ def interrupted(command: list[str], out: Path, n_parts: int) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def measure(job: str, names: list[str], n_files: int, work: Path) -> tuple[list[Row], dict[str, Any]]:
+def middle(rows: list[Row]) -> Row:
+    """Return the medians of the same run's rows; its results are the same only where all were."""
+    wall, cpu, busiest = (statistics.median(getattr(row, name) for row in rows) for name in ("wall", "cpu", "busiest"))
+    memory, same = max(row.memory for row in rows), all(row.same for row in rows)
+    return replace(rows[0], wall=wall, cpu=cpu, busiest=busiest, memory=memory, same=same)
+
+
+def one_and_two(job: str, source: Path, work: Path, n_rounds: int) -> tuple[Row, Row, dict[str, bytes]]:
+    """Run a job in one process and in two, in turn; return the medians of both, and the results."""
+    alone: list[Row] = []
+    both: list[Row] = []
+    expected = None
+    for number in range(n_rounds):
+        for n_processes, rows in ((1, alone), (2, both)):
+            out = work / f"{n_processes}-{number}"
+            command = [*BATCH, job, str(source), "--jobs", str(n_processes), "--out", str(out)]
+            name = "1 process" if n_processes == 1 else f"{n_processes} processes"
+            rows.append(timed(name, command, out, job, expected))
+            expected = expected or results(out / job)
+    return middle(alone), middle(both), expected or {}
+
+
+def measure(job: str, names: list[str], n_files: int, n_rounds: int, work: Path) -> tuple[list[Row], dict[str, Any]]:
     """Run a job in all ways; return a row each, and what it was run on."""
     source = work / "in"
     n_records = split(names, n_files, source)
     add_bad_files(source)
-    outs = {name: work / name for name in ("one", "two", "again", "ray")}
-    alone = [*BATCH, job, str(source), "--jobs", "1", "--out", str(outs["one"])]
-    rows = [timed("1 process", alone, outs["one"], job, None)]
-    expected = results(outs["one"] / job)
+    outs = {name: work / name for name in ("again", "ray")}
+    *rows, expected = one_and_two(job, source, work, n_rounds)
     named = {Path(json.loads(line)["file"]).name for line in expected["problems.jsonl"].splitlines()}
-    captures = json.loads((outs["one"] / job / "run.json").read_text())
+    captures = json.loads((work / "1-0" / job / "run.json").read_text())
     local = [*BATCH, job, str(source), "--jobs", "2", "--out"]
-    rows.append(timed("2 processes", [*local, str(outs["two"])], outs["two"], job, expected))
     interrupted([*local, str(outs["again"])], outs["again"], n_files // 2)
     rows.append(timed("killed, taken up again", [*local, str(outs["again"])], outs["again"], job, expected))
     if subprocess.run([*ENCLOSED, "true"], capture_output=True, check=False).returncode:
@@ -175,11 +196,12 @@ def main() -> int:
     parser.add_argument("job", nargs="?", choices=["report", "extract", "warc"], default="report")
     parser.add_argument("--corpora", nargs="+", default=list(CORPORA), metavar="NAME")
     parser.add_argument("--files", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, metavar="FILE")
     chosen = parser.parse_args()
     work = Path(tempfile.mkdtemp(prefix="pm-batch-"))
     try:
-        rows, about = measure(chosen.job, chosen.corpora, chosen.files, work)
+        rows, about = measure(chosen.job, chosen.corpora, chosen.files, chosen.rounds, work)
     finally:
         shutil.rmtree(work)
     wrong = judged(rows, about)
