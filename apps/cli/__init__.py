@@ -51,8 +51,19 @@ class _Commands(click.Group):
         return command
 
 
+def _tell_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Tell which version this is, and end."""
+    if asked and not context.resilient_parsing:
+        from apps.cli.version import version
+
+        click.echo(f"pagemason, version {version()}")
+        context.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="pagemason", prog_name="pagemason")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show the version."
+)
 def pagemason() -> None:
     """A web cache proxy that knows pages are built from blocks.
 

@@ -12,6 +12,8 @@ def command(settings: Settings) -> None:
     """Make the store, and a configuration file that explains every setting. What is there already stays."""
     from apps.cli.documents import config_yaml
 
+    with opened(settings, create=True) as store:
+        click.echo(f"store ready: {shown(settings.store)}, {store.stats().captures} captures")
     path = config_directory() / "config.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -20,8 +22,6 @@ def command(settings: Settings) -> None:
         click.echo(f"configuration written to {path}")
     except FileExistsError:
         click.echo(f"configuration is there: {path}")
-    with opened(settings, create=True) as store:
-        click.echo(f"store ready: {shown(settings.store)}, {store.stats().captures} captures")
 
 
 def shown(store_url: str) -> str:

@@ -337,11 +337,21 @@ def test_init_makes_store_and_configuration_once(home: Path, pm: Invoke) -> None
     code, out, _ = pm("init")
     assert code == 0
     config = home / "config" / "pagemason" / "config.yaml"
-    assert out.splitlines()[0] == f"configuration written to {config}"
+    assert out.splitlines()[1] == f"configuration written to {config}"
     config.write_text("mode: replay\n")
-    assert pm("init")[1].splitlines()[0] == f"configuration is there: {config}"
+    assert pm("init")[1].splitlines()[1] == f"configuration is there: {config}"
     assert config.read_text() == "mode: replay\n"
     assert pm("ls") == (0, "", "")
+
+
+def test_init_without_a_store_writes_no_configuration(home: Path, four: Path, pm: Invoke) -> None:
+    assert pm("init", "--store", f"sqlite:///{four}/store.db")[0] == 1
+    assert not (home / "config" / "pagemason" / "config.yaml").exists()
+
+
+def test_the_version_is_told(pm: Invoke) -> None:
+    code, out, _ = pm("--version")
+    assert (code, out.split()[:2]) == (0, ["pagemason,", "version"])
 
 
 def test_doctor_finds_a_broken_store(home: Path, four: Path, pm: Invoke, ask: Ask) -> None:
