@@ -1,7 +1,9 @@
 """What is written down is what is there."""
 
+import doctest
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,15 @@ from apps.cli.documents import DOCUMENTS
 from settings import Settings, load
 
 ROOT = Path(__file__).resolve().parent.parent
+
+ROOMS = ("apps", "bench", "blocks", "experiments", "extract", "proxy", "settings", "store")
+
+EXAMPLES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for room in ROOMS
+    for path in (ROOT / room).rglob("*.py")
+    if ">>> " in path.read_text("utf-8")
+)
 
 TEXTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -29,6 +40,13 @@ def test_the_readme_names_every_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     for name in COMMANDS:
         assert re.search(rf"pagemason {name}\b", readme), name
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_give_what_they_say(name: str) -> None:
+    found = doctest.testmod(import_module(name.removesuffix(".__init__")))
+    assert found.attempted
+    assert not found.failed
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda p: p.name)

@@ -106,7 +106,7 @@ def _agreement(page: Page, text: str, href: str, evidence: LinkedPages) -> float
 def structure_index(shares: Iterable[float]) -> float:
     """Return the SII of a node from its children's values: normalised entropy of their shares, 0.0 to 1.0.
 
-    >>> structure_index([3.0, 3.0, 3.0])
+    >>> round(structure_index([3.0, 3.0, 3.0]), 9)
     1.0
     """
     values = [value for value in shares if value > 0]
