@@ -94,14 +94,31 @@ def time_option(value: str | None, name: str, default: int = 0) -> int:
     return time
 
 
-def find_capture(store: Store, url: str, at: str | None = None) -> Record:
-    """Return the newest capture of a URL, received at or before `at` if given. Failure when there is none."""
-    before = None if at is None else time_option(at, "--at")
-    # A URL without a path means its root: http://a.test is http://a.test/.
-    for name in (url, url + "/") if url.count("/") == 2 else (url,):
+def find_capture(store: Store, url: str, at: str | None = None, option: str = "--at") -> Record:
+    """Return the newest capture of a URL, received at or before `at` if given; `option` is what names that time.
+    Failure when there is none."""
+    before = None if at is None else time_option(at, option)
+    for name in spellings(url):
         for record in store.find(name, before=before, limit=1):
             return record
     raise Failure(f"{url}: not in the store" + (f" at {at}" if at and store.find(url, limit=1) else ""))
+
+
+def spellings(url: str) -> Iterator[str]:
+    """Yield the URLs under which a page may be kept that people call by this one: without a path it means the root,
+    and what follows # is never sent.
+
+    >>> list(spellings("http://a.test"))
+    ['http://a.test', 'http://a.test/']
+    >>> list(spellings("http://a.test/b#c"))
+    ['http://a.test/b#c', 'http://a.test/b']
+    """
+    yield url
+    bare = url.partition("#")[0]
+    if bare.count("/") == 2:
+        bare += "/"
+    if bare != url:
+        yield bare
 
 
 def print_json(value: Any) -> None:

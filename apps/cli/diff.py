@@ -28,8 +28,8 @@ def command(url: str, earlier: str | None, later: str | None, settings: Settings
     from apps.warc.dates import format_date
 
     with opened(settings, read_only=True) as store:
-        new = find_capture(store, url, later)
-        old = _before(store, new) if earlier is None else find_capture(store, url, earlier)
+        new = find_capture(store, url, later, "--to")
+        old = _before(store, new) if earlier is None else find_capture(store, url, earlier, "--from")
         before, after = blocks_of(store.read(old)), blocks_of(store.read(new))
     gone, come = _missing(before, after), _missing(after, before)
     times = format_date(old.capture.time), format_date(new.capture.time)

@@ -1,11 +1,14 @@
 """pagemason export"""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from apps.cli.common import MAX_TIME, MIN_TIME, opened, progress, time_option, with_settings
+from apps.cli.common import MAX_TIME, MIN_TIME, Failure, opened, progress, time_option, with_settings
+from blocks.model import Capture
 from settings import Settings
+from store.base import Store
 
 
 @click.command()
@@ -19,7 +22,7 @@ def command(file: Path, pattern: str, revisit: bool, first: str | None, last: st
     """Write the captures whose URL matches PATTERN to a WARC file.
 
     Bodies are written decoded, with Content-Encoding and Transfer-Encoding renamed X-Archive-Orig-*. The file
-    appears when it is complete.
+    appears when it is complete, and not when nothing matches.
     """
     import time
 
@@ -30,10 +33,21 @@ def command(file: Path, pattern: str, revisit: bool, first: str | None, last: st
     with opened(settings, read_only=True) as store, progress("exporting", None) as bar:
         n = write_warc(
             file,
-            (store.read(r) for r in store.captures(pattern) if times[0] <= r.capture.time <= times[1]),
+            _some(store, pattern, *times),
             software=f"pagemason/{version()}",
             now=time.time_ns() // 1000,
             revisit=revisit,
             written=lambda n: bar(n, f"{n} captures"),
         )
     click.echo(f"{n} captures written to {file}")
+
+
+def _some(store: Store, pattern: str, first: int, last: int) -> Iterator[Capture]:
+    """Yield the captures of a time. Failure when there is none: the file that is there is not replaced by nothing."""
+    none = True
+    for record in store.captures(pattern):
+        if first <= record.capture.time <= last:
+            none = False
+            yield store.read(record)
+    if none:
+        raise Failure(f"{pattern}: no capture matches")

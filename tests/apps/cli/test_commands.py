@@ -240,6 +240,12 @@ def test_diff_says_which_blocks_went_and_came(four: Path, pm: Invoke, ask: Ask) 
     assert [block["begins"] for block in found["added"]] == ["<p>new</html>"]
     assert ask("diff", "http://a.test/") == found
     assert pm("diff", "http://b.test/")[0] == 1
+    assert "'--from': 'then' is no time" in pm("diff", "http://a.test/", "--from", "then")[2]
+
+
+def test_a_page_is_found_by_the_url_that_people_see(four: Path, pm: Invoke, ask: Ask) -> None:
+    for url in ("http://a.test", "http://a.test/#part", "http://a.test#part"):
+        assert ask("show", url)["url"] == "http://a.test/"
 
 
 def test_export_and_import_give_the_same_captures(four: Path, home: Path, pm: Invoke, ask: Ask) -> None:
@@ -250,6 +256,20 @@ def test_export_and_import_give_the_same_captures(four: Path, home: Path, pm: In
     assert ask("import", home / "all.warc.gz")["captures"] == 0
     pm("export", home / "some.warc.gz", "http://a.test/*", "--revisit")
     assert gzip.decompress((home / "some.warc.gz").read_bytes()).count(b"WARC-Type: response") == 2
+
+
+def test_an_export_of_nothing_leaves_the_file_that_is_there(four: Path, home: Path, pm: Invoke) -> None:
+    assert pm("import", four)[0] == 0
+    out = home / "out.warc.gz"
+    assert pm("export", out)[0] == 0
+    before = out.read_bytes()
+    for what in (("http://elsewhere.test/*",), ("--to", "1990")):
+        assert pm("export", out, *what)[::2] == (
+            1,
+            f"pagemason: {what[0] if len(what) == 1 else '*'}: no capture matches\n",
+        )
+    assert out.read_bytes() == before
+    assert list(home.glob(".out*")) == []
 
 
 @pytest.mark.parametrize(
