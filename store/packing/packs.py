@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain
 from typing import Any, overload
 
 import msgpack
@@ -113,9 +112,6 @@ def decode_head(raw: bytes) -> Head:
             *(content["reasons"], content["versions"], content["headers"], content["codings"]),
             *(content["varies"], content["private"], content["records"], content["dates"]),
         )
-        for numbers in chain(content["headers"], content["varies"]):
-            if len(numbers) % 2 or max(numbers, default=-1) >= len(fields):
-                raise DamagedPack("head: no such header field")
         if len({*map(len, columns)}) > 1:
             raise DamagedPack("head: its lists differ in length")
         captures = _Captures(fields, columns)
@@ -149,10 +145,12 @@ class _Captures(Sequence[Capture]):
     def __getitem__(self, slot: int | slice) -> Capture | list[Capture]:
         if isinstance(slot, slice):
             return [self[at] for at in range(*slot.indices(len(self)))]
-        made = self._made[slot]
+        made = self._made[slot]  # an IndexError here ends a loop over the captures
         if made is None:
             try:
                 made = _capture(self._fields, *[column[slot] for column in self._columns])
+            except DamagedPack:
+                raise
             except (TypeError, ValueError, AttributeError) as error:
                 raise DamagedPack(f"head: capture {slot}: {error}") from error
             self._made[slot] = made
@@ -194,7 +192,11 @@ def _capture(
 
 
 def _pairs(fields: Sequence[bytes], numbers: Sequence[int]) -> Headers:
-    return tuple((fields[a], fields[b]) for a, b in zip(numbers[::2], numbers[1::2], strict=True))
+    try:
+        named = [fields[number] for number in numbers]
+    except LookupError as error:
+        raise DamagedPack("head: no such header field") from error
+    return tuple(zip(named[::2], named[1::2], strict=True))
 
 
 def _record_id(written: str) -> bytes | str:

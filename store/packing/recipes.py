@@ -8,6 +8,8 @@ one run after the other, once compressed (docs/format.md).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from struct import Struct, unpack_from
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,12 @@ from blocks.model import Recipe, Run
 
 MAX_SOURCES = 254
 """Packs that one pack may need: a source is one byte."""
+
+_HEADER = Struct("<III")
+"""Whether columns are wide, number of captures, number of new runs."""
+
+_WEIGHTS = np.array([[1, 1 << 8, 1 << 16, 0, 0], [0, 0, 0, 1, 1 << 8]], np.int64)
+"""What the bytes of a narrow offset and length count for."""
 
 Runs = Sequence[tuple[int, int, int]]
 """Runs as (source, offset, length); source 0 is the pack itself, i the i-th pack it needs."""
@@ -33,30 +41,30 @@ def _none() -> NDArray[np.int64]:
 class Recipes:
     """The runs of all captures of a pack: three columns of shape (n_runs,), and where each capture's begin."""
 
-    sources: NDArray[np.int64] = field(default_factory=_none)
+    sources: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     offsets: NDArray[np.int64] = field(default_factory=_none)
     lengths: NDArray[np.int64] = field(default_factory=_none)
-    starts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
-    """Shape (n_captures + 1,)."""
+    starts: list[int] = field(default_factory=lambda: [0])
+    """One more than there are captures."""
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     def recipe(self, slot: int) -> Recipe:
         """Return the recipe of a capture."""
-        part = slice(int(self.starts[slot]), int(self.starts[slot + 1]))
+        part = slice(self.starts[slot], self.starts[slot + 1])
         columns = (self.sources[part].tolist(), self.offsets[part].tolist(), self.lengths[part].tolist())
         return Recipe(tuple(map(Run, *columns)))
 
     def columns(self, slot: int) -> tuple[list[int], list[int], list[int]]:
         """Return the runs of a capture: their sources, and where in these they start and stop."""
-        begin, end = self.starts[slot : slot + 2].tolist()
+        begin, end = self.starts[slot : slot + 2]
         starts = self.offsets[begin:end]
         return self.sources[begin:end].tolist(), starts.tolist(), (starts + self.lengths[begin:end]).tolist()
 
     def size(self, slot: int) -> int:
         """Return the bytes of a capture's body."""
-        return int(self.lengths[int(self.starts[slot]) : int(self.starts[slot + 1])].sum())
+        return int(self.lengths[self.starts[slot] : self.starts[slot + 1]].sum())
 
 
 def encode(all_runs: Sequence[Runs]) -> bytes:
@@ -83,31 +91,32 @@ def encode(all_runs: Sequence[Runs]) -> bytes:
 
 
 def decode(data: bytes) -> Recipes:
-    """Return the recipes that `encode` was given. BadRecipes when the bytes are none."""
-    if len(data) < 12:
+    """Return the recipes that `encode` was given. BadRecipes when the bytes are none.
+
+    Every cold read does this: most of the time is that of calling numpy, so it is called seldom.
+    """
+    if len(data) < _HEADER.size:
         raise BadRecipes("recipes: too short")
-    wide, n_captures, n_fresh = np.frombuffer(data, "<u4", 3).tolist()
-    widths = (4, 4, 4) if wide else (2, 3, 2)
-    at = 12 + 4 * n_captures
+    wide, n_captures, n_fresh = _HEADER.unpack_from(data)
+    at = _HEADER.size + 4 * n_captures
     if wide > 1 or len(data) < at:
         raise BadRecipes("recipes: bad header")
-    counts = np.frombuffer(data, "<u4", n_captures, 12).astype(np.int64)
-    n_runs = int(counts.sum())
+    starts = list(accumulate(unpack_from(f"<{n_captures}I", data, _HEADER.size), initial=0))
+    n_runs, width = starts[-1], 4 if wide else 2
     n_others = n_runs - n_fresh
-    if n_others < 0 or len(data) != at + n_runs + widths[0] * n_fresh + (widths[1] + widths[2]) * n_others:
+    if n_others < 0 or len(data) != at + n_runs + width * n_fresh + (8 if wide else 5) * n_others:
         raise BadRecipes("recipes: their columns have another length")
-    coded = np.frombuffer(data, np.uint8, n_runs, at).astype(np.int64)
-    fresh = coded == 0
-    if int(fresh.sum()) != n_fresh:
+    coded = np.frombuffer(data, np.uint8, n_runs, at)
+    is_other = coded.astype(np.bool_)
+    if np.count_nonzero(is_other) != n_others:
         raise BadRecipes("recipes: their sources do not add up")
-    at += n_runs
+    new = np.frombuffer(data, f"<u{width}", n_fresh, at + n_runs).astype(np.int64)
+    places = _places(data, at + n_runs + width * n_fresh, n_others, wide=bool(wide))
+    is_fresh = ~is_other
     lengths, offsets = np.empty(n_runs, np.int64), np.empty(n_runs, np.int64)
-    new = _join(data, at, n_fresh, (widths[0],))[:, 0]
-    places = _join(data, at + widths[0] * n_fresh, n_others, widths[1:])
-    lengths[fresh], offsets[fresh] = new, np.cumsum(new) - new
-    offsets[~fresh], lengths[~fresh] = places[:, 0], places[:, 1]
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    return Recipes(np.maximum(coded - 1, 0), offsets, lengths, starts)
+    lengths[is_fresh], offsets[is_fresh] = new, new.cumsum() - new
+    offsets[is_other], lengths[is_other] = places[0], places[1]
+    return Recipes(coded - is_other, offsets, lengths, starts)
 
 
 def _cut(numbers: NDArray[np.uint32], width: int) -> NDArray[np.uint8]:
@@ -115,11 +124,8 @@ def _cut(numbers: NDArray[np.uint32], width: int) -> NDArray[np.uint8]:
     return np.ascontiguousarray(numbers).view(np.uint8).reshape(-1, 4)[:, :width]
 
 
-def _join(data: bytes, at: int, n: int, widths: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return rows of numbers of these widths, shape (n, len(widths))."""
-    rows = np.frombuffer(data, np.uint8, n * sum(widths), at).reshape(n, sum(widths)).astype(np.int64)
-    columns, begin = [], 0
-    for width in widths:
-        columns.append(sum((rows[:, begin + i] << (8 * i) for i in range(width)), np.zeros(n, np.int64)))
-        begin += width
-    return np.stack(columns, axis=1)
+def _places(data: bytes, at: int, n: int, *, wide: bool) -> NDArray[np.int64]:
+    """Return offsets and lengths, shape (2, n)."""
+    if wide:
+        return np.frombuffer(data, "<u4", 2 * n, at).reshape(n, 2).T.astype(np.int64)
+    return _WEIGHTS @ np.frombuffer(data, np.uint8, 5 * n, at).reshape(n, 5).T
