@@ -102,9 +102,25 @@ class Finder:
             site, _ = site_id(source, name)
             wanted = {"site": site, "after": after // 1000, "before": last // 1000, "limit": limit + 1}
             rows = [Located._make(row) for number in numbers for row in ask(source, _NEWEST, {**wanted, "url": number})]
-            records += self.records(source, list({(row.site, row.id): row for row in rows}.values()))
-        found = [r for r in records if names & {r.capture.url, r.capture.key} and after <= r.capture.time <= last]
-        return sorted(found, key=lambda r: (r.capture.time, r.id), reverse=True)[:limit]
+            records += self._matching(source, rows, names, (after, last), limit)
+        return sorted(records, key=_newest, reverse=True)[:limit]
+
+    def _matching(
+        self, source: Source, rows: list[Located], names: set[str], times: tuple[int, int], limit: int
+    ) -> list[Record]:
+        """Return the records of those rows that are of these URLs or keys and times, the newest `limit` among them.
+
+        Each may cost a pack's head, so they are looked at one after the other. Rows have milliseconds only.
+        """
+        found: list[Record] = []
+        rows = list({(row.site, row.id): row for row in sorted(rows, key=lambda row: row.time, reverse=True)}.values())
+        for row in rows:
+            if len(found) >= limit and row.time < found[-1].capture.time // 1000:
+                break
+            (record,) = self.records(source, [row])
+            if names & {record.capture.url, record.capture.key} and times[0] <= record.capture.time <= times[1]:
+                found.append(record)
+        return found
 
     def moments(self, captures: Sequence[Capture]) -> set[tuple[int, int]]:
         """Return (the URL's number, milliseconds) of the kept captures that may be of these URLs and moments."""
@@ -218,6 +234,10 @@ class Finder:
 
     def _restless(self) -> StoreUnavailable:
         return StoreUnavailable(f"{self.database.name}: its packs kept changing; try again")
+
+
+def _newest(record: Record) -> tuple[int, int]:
+    return record.capture.time, record.id
 
 
 def live_rows(connection: Connection, site: int, *, aliases: bool = False) -> dict[int, list[Row[Any]]]:
