@@ -180,7 +180,7 @@ class Reader:
         except (IndexError, ValueError) as error:
             raise DamagedPack(f"pack {pack}, slot {slot}: {error}") from error
         loaded = {source: fetch(number) for source, number in needed.items()}
-        raws = {source: found.raw for source, found in loaded.items()}
+        raws = {source: memoryview(found.raw) for source, found in loaded.items()}
         # a run beyond its source gives fewer bytes, which the digest does not agree with
         body = b"".join([raws[source][start:stop] for source, start, stop in plan.runs])
         if head.tokens[slot]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from threading import local
 from typing import Any, overload
 
 import msgpack
@@ -249,11 +250,21 @@ def decode(stored: bytes, base: bytes = b"", *, max_bytes: int = 1 << 31) -> byt
         if zstandard.frame_content_size(frame) > max_bytes:
             raise DamagedPack("frame declares more bytes than any pack has")
         if not base:
-            return zstandard.ZstdDecompressor().decompress(frame)
+            return _own.decompressor.decompress(frame)
         dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
         return zstandard.ZstdDecompressor(dict_data=dictionary).decompress(frame)
     except zstandard.ZstdError as error:
         raise DamagedPack(f"frame: {error}") from error
+
+
+class _Own(local):
+    """What a thread has of its own: to make a decompressor takes as long as a head's decompression."""
+
+    def __init__(self) -> None:
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_own = _Own()
 
 
 def _checksum(raw: bytes) -> bytes:
