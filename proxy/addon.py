@@ -103,9 +103,22 @@ class Pagemason:
         except Exception:
             self._failed(flow)
 
+    def responseheaders(self, flow: http.HTTPFlow) -> None:
+        exchange, service = exchange_of(flow), self._service
+        if exchange is None or service is None or exchange.answered:
+            return
+        try:
+            service.stream(flow, exchange)
+        except Exception:
+            logger.exception("%s: the answer passes, but was not looked at", flow.request.url)
+            service.metrics.errors.inc()
+
     def response(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
         exchange, service = exchange_of(flow), self._service
         if exchange is None or service is None or flow.response is None:
+            return None
+        if exchange.streamed:
+            service.count(exchange)
             return None
         if not exchange.answered:
             entry = None

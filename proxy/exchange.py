@@ -33,7 +33,7 @@ class Exchange:
     `answered` says that the response is ours; `fwd` why the request went on (RFC 9211); `asked` are the
     entries whose validators went with it in place of the client's conditions; `flight` is what others wait
     for; `failure` why the store could not be asked; `verified` is false when nobody looks at the origin's certificate;
-    `shared` says that a shared cache may keep the answer.
+    `shared` says that a shared cache may keep the answer; `streamed` that its body goes to the client as it comes.
     """
 
     request: Request
@@ -50,6 +50,7 @@ class Exchange:
     flight: Flight | None = None
     verified: bool = True
     shared: bool = False
+    streamed: bool = False
 
     @property
     def head(self) -> bool:

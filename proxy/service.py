@@ -197,6 +197,15 @@ class Service:
             return "the proxy is in offline mode"
         return self.border.refusal(address)
 
+    def stream(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
+        """Let the body of an answer go to the client as it comes when nothing keeps it, and nothing is made of it."""
+        response, viewed = flow.response, view_request_of(flow) is not None
+        if response is not None and self.receiving.passes(response, exchange, viewed=viewed):
+            self.receiving.let_pass(response, exchange)
+            self.land(exchange, None, answered=True)
+            self.views.at_once(flow, exchange, None)
+            self._name_us(response)
+
     def finish(self, flow: http.HTTPFlow, exchange: Exchange) -> Awaitable[None] | None:
         """Put the last touch to an answer, and count it; what is returned is to be waited for."""
         wanted = view_request_of(flow)
@@ -211,10 +220,13 @@ class Service:
         self._finished(flow, exchange)
 
     def _finished(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
-        response = flow.response
-        if self.settings.via and response is not None:
-            response.headers.fields = (*response.headers.fields, (b"Via", via(response.data.http_version)))
+        if flow.response is not None:
+            self._name_us(flow.response)
         self.count(exchange)
+
+    def _name_us(self, response: http.Response) -> None:
+        if self.settings.via:
+            response.headers.fields = (*response.headers.fields, (b"Via", via(response.data.http_version)))
 
     def land(self, exchange: Exchange, entry: Entry | None, *, answered: bool) -> None:
         """Tell those who wait for an exchange's answer what came of it."""

@@ -1,0 +1,117 @@
+"""What nobody keeps goes to the client as it comes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.origin import Origin, Page
+from tests.proxy.live import Live
+from tests.proxy.making import count
+
+
+class Dripping:
+    """An origin that sends a head and a first part, and the rest when it is told to."""
+
+    def __init__(self, head: str) -> None:
+        self.head, self.go, self.port, self.asked = head, asyncio.Event(), 0, 0
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request."""
+        await reader.readuntil(b"\r\n\r\n")
+        self.asked += 1
+        head = f"HTTP/1.1 200 OK\r\n{self.head}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + b"5\r\none\n\n\r\n")
+        await writer.drain()
+        await self.go.wait()
+        writer.write(b"5\r\ntwo\n\n\r\n0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[str]:
+        """Listen; give the URL."""
+        server = await asyncio.start_server(self.answer, "127.0.0.1", 0)
+        async with server:
+            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+
+
+async def ask(port: int, url: str, *fields: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Ask a proxy for a URL."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    host = url.split("/")[2]
+    lines = [f"GET {url} HTTP/1.1", f"Host: {host}", "Connection: close", *fields]
+    writer.write("\r\n".join([*lines, "", ""]).encode())
+    return reader, writer
+
+
+@pytest.mark.parametrize(
+    ("head", "mode", "fields"),
+    [
+        ("Content-Type: text/event-stream", "cache", ()),
+        ("Content-Type: Text/Event-Stream; charset=utf-8", "record", ()),
+        ("Content-Type: text/event-stream", "cache", ("Accept: text/markdown",)),
+        ("Content-Type: multipart/x-mixed-replace; boundary=b", "replay", ()),
+        ("Content-Type: text/html\r\nCache-Control: no-store", "cache", ()),
+        ("Content-Type: application/json\r\nCache-Control: private", "cache", ()),
+    ],
+)
+async def test_what_is_not_kept_comes_at_once(confdir: Path, head: str, mode: str, fields: tuple[str, ...]) -> None:
+    dripping = Dripping(head)
+    async with dripping.listening() as url, Live(confdir, mode=mode, via=True) as live:
+        reader, writer = await ask(live.port, url, *fields)
+        got = await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)  # the origin waits before it goes on
+        answered = got.lower()
+        assert answered.count(b"cache-status: pagemason; fwd=") == 1
+        assert b"; stored" not in answered
+        assert answered.count(b"\r\nage: 0\r\n") == 1
+        assert answered.count(b"\r\nvia:") == 1
+        dripping.go.set()
+        assert b"two\n\n" in await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+        assert (view := live.service.holdings.at_hand(url)) is None or not view.entries
+        result = "bypass" if b"fwd=bypass" in answered else "miss"
+        assert count(live.service.metrics, "pagemason_requests_total", result=result) == 1
+
+
+async def test_who_asks_meanwhile_does_not_wait_for_the_end(confdir: Path) -> None:
+    dripping = Dripping("Content-Type: text/event-stream")
+    async with dripping.listening() as url, Live(confdir) as live:
+        clients = [await ask(live.port, url) for _ in range(3)]
+        for reader, _ in clients:
+            await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)
+        dripping.go.set()
+        for reader, writer in clients:
+            await reader.read()
+            writer.close()
+    assert dripping.asked == 3
+
+
+async def test_what_is_kept_comes_whole_and_says_so(confdir: Path) -> None:
+    dripping = Dripping("Content-Type: text/html\r\nCache-Control: max-age=100")
+    dripping.go.set()
+    async with dripping.listening() as url, Live(confdir) as live:
+        reader, writer = await ask(live.port, url)
+        assert b"cache-status: pagemason; fwd=uri-miss; stored" in (await reader.read()).lower()
+        writer.close()
+
+
+async def test_a_change_that_streams_invalidates_what_is_kept(confdir: Path, origin: Origin) -> None:
+    origin.pages["/"] = Page(b"one", {"Cache-Control": "max-age=100"})
+    async with Live(confdir) as live:
+        await live.get(origin.url("/"))
+        assert (await live.get(origin.url("/"))).cache_status == "pagemason; hit"
+        origin.pages["/"] = Page(b"two", {"Cache-Control": "no-store"})
+        assert (await live.get(origin.url("/"), method="POST", body=b"x")).body == b"two"
+        assert (await live.get(origin.url("/"))).cache_status != "pagemason; hit"
+        assert count(live.service.metrics, "pagemason_errors_total") == 0
+
+
+async def test_what_is_too_large_says_so_in_its_head_and_is_counted(confdir: Path, origin: Origin) -> None:
+    origin.pages["/"] = Page(bytes(5000), {"Cache-Control": "max-age=100"})
+    async with Live(confdir, max_body_bytes=4000) as live:
+        reply = await live.get(origin.url("/"))
+        assert (reply.body, reply.cache_status) == (bytes(5000), "pagemason; fwd=uri-miss")
+        assert count(live.service.metrics, "pagemason_not_kept_total", reason="too_large") == 1
