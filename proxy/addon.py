@@ -117,17 +117,19 @@ class Pagemason:
         exchange, service = exchange_of(flow), self._service
         if exchange is None or service is None or flow.response is None:
             return None
-        if exchange.streamed:
-            service.count(exchange)
-            return None
-        if not exchange.answered:
+        if not exchange.answered and (exchange.tee is not None or not exchange.streamed):
             entry = None
             try:
+                if exchange.tee is not None:
+                    exchange.tee.restore(flow.response)
                 entry = service.receiving.receive(flow.response, exchange)
             except Exception:
                 logger.exception("%s: the answer passes, but was not looked at", flow.request.url)
                 service.metrics.errors.inc()
             service.land(exchange, entry, answered=True)
+        if exchange.streamed:
+            service.count(exchange)
+            return None
         return service.finish(flow, exchange)
 
     def error(self, flow: http.HTTPFlow) -> None:

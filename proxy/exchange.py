@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
 from mitmproxy import http
@@ -15,6 +16,9 @@ from proxy.caching.key import key_of, reduced
 from proxy.caching.model import Policy, Request
 from proxy.entry import Entry
 from proxy.flights import Flight
+
+if TYPE_CHECKING:
+    from proxy.passing import Tee
 
 _METADATA = "pagemason"
 
@@ -33,7 +37,8 @@ class Exchange:
     `answered` says that the response is ours; `fwd` why the request went on (RFC 9211); `asked` are the
     entries whose validators went with it in place of the client's conditions; `flight` is what others wait
     for; `failure` why the store could not be asked; `verified` is false when nobody looks at the origin's certificate;
-    `shared` says that a shared cache may keep the answer; `streamed` that its body goes to the client as it comes.
+    `shared` says that a shared cache may keep the answer; `streamed` that its body goes to the client as it comes,
+    and `tee` is what collects it on its way.
     """
 
     request: Request
@@ -51,6 +56,7 @@ class Exchange:
     verified: bool = True
     shared: bool = False
     streamed: bool = False
+    tee: "Tee | None" = None
 
     @property
     def head(self) -> bool:

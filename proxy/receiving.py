@@ -24,9 +24,6 @@ from proxy.freshening import freshened
 from proxy.holdings import Holdings
 from proxy.losses import Losses
 
-_ENDLESS = (b"text/event-stream", b"multipart/x-mixed-replace", b"application/grpc")
-"""How the types of answers begin whose parts are wanted as they come; they may have no end, and none is kept."""
-
 
 class Receiving:
     """Takes what origins answer. Nothing here waits."""
@@ -41,7 +38,7 @@ class Receiving:
         response = self.response_of(received, exchange)
         if response.status == 101:
             return None
-        self._invalidate(response, exchange)
+        self.invalidate(response, exchange)
         if exchange.head:
             self._compare(exchange, response)
         entry, accepted = self._keep(received, exchange, response)
@@ -54,35 +51,12 @@ class Receiving:
         mark(received, status)
         return entry if entry is not None and not entry.capture.private else None
 
-    def passes(self, received: http.Response, exchange: Exchange, *, viewed: bool) -> bool:
-        """Tell, by the head of an answer, whether its body goes to the client as it comes, because nobody keeps it;
-        `viewed` says that the client is to be given a view, which may be made of it."""
-        if received.status_code < 200 or received.status_code == 304 or exchange.head:
-            return False
-        types = values(received.headers.fields, b"content-type")
-        if received.stream or any(value.strip().lower().startswith(_ENDLESS) for value in types):
-            return True
-        if viewed:
-            return False
-        return not self._keeps(judge(exchange.request, self.response_of(received, exchange), self._policy), exchange)
-
-    def let_pass(self, received: http.Response, exchange: Exchange) -> None:
-        """Mark an answer whose body is still to come, and will not be kept."""
-        too_large = bool(received.stream)
-        response = self.response_of(received, exchange)
-        self._invalidate(response, exchange)
-        judgement = judge(exchange.request, response, self._policy)
-        exchange.shared = judgement.keeping is Keeping.SHARED
-        if too_large and self._keeps(judgement, exchange):
-            self._losses.report("too_large", exchange.request.url)
-        mark(received, cache_status(fwd=exchange.fwd, detail=exchange.detail))
-        received.stream = exchange.streamed = True
-
-    def response_of(self, received: http.Response, exchange: Exchange) -> Response:
-        """Return an answer in a form that the rules understand, with an instant of its own."""
+    def response_of(self, received: http.Response, exchange: Exchange, beginning: bytes = b"") -> Response:
+        """Return an answer in a form that the rules understand, with an instant of its own; `beginning` stands for
+        that of a body which is not there."""
         instant = self._holdings.instant(received.timestamp_start or time.time())
         fields = received.headers.fields
-        beginning = (received.raw_content or b"")[:512]
+        beginning = (received.raw_content or beginning)[:512]
         if values(fields, b"content-encoding"):
             beginning = b""
         return Response(
@@ -94,7 +68,7 @@ class Receiving:
             beginning=beginning,
         )
 
-    def _invalidate(self, response: Response, exchange: Exchange) -> None:
+    def invalidate(self, response: Response, exchange: Exchange) -> None:
         """Let an answer to a request that changes something invalidate what is kept (RFC 9111, section 4.4)."""
         for url in invalidated(exchange.request, response):
             if (key := key_of_url(url, self._policy)) is not None:
@@ -114,10 +88,10 @@ class Receiving:
         """Keep an answer if the mode and the rules allow; return its entry, and whether the store will have it."""
         judgement = judge(exchange.request, response, self._policy)
         exchange.shared = judgement.keeping is Keeping.SHARED
-        if not self._keeps(judgement, exchange):
+        if not self.keeps(judgement, exchange):
             return None, False
         if received.raw_content is None:
-            self._losses.report("too_large", exchange.request.url)
+            self.too_large(exchange)
             return None, False
         request = exchange.request
         return self._holdings.keep(
@@ -136,8 +110,12 @@ class Receiving:
             )
         )
 
+    def too_large(self, exchange: Exchange) -> None:
+        """Count, and say, that an answer is not kept because of its size."""
+        self._losses.report("too_large", exchange.request.url)
+
     @staticmethod
-    def _keeps(judgement: Judgement, exchange: Exchange) -> bool:
+    def keeps(judgement: Judgement, exchange: Exchange) -> bool:
         """Tell whether the mode keeps what the rules say this of."""
         if judgement.keeping is Keeping.PRIVATE:
             return exchange.mode in ("record", "replay")

@@ -23,6 +23,7 @@ from proxy.losses import Losses
 from proxy.memory import Memory
 from proxy.metrics import Metrics
 from proxy.operations import Limits, Settled
+from proxy.passing import Passing
 from proxy.reader import Reader
 from proxy.receiving import Receiving
 from proxy.revalidating import Revalidating
@@ -91,6 +92,7 @@ class Service:
         self.flights = Flights()
         self.border = Border(settings)
         self.receiving = Receiving(self.holdings, self.policy, self.losses)
+        self.passing = Passing(self.receiving, self.policy, settings.max_body_bytes)
         revalidating = Revalidating(self.holdings, self.receiving, self.flights, self.policy, self.metrics)
         self.serving = Serving(
             self.holdings,
@@ -198,13 +200,14 @@ class Service:
         return self.border.refusal(address)
 
     def stream(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
-        """Let the body of an answer go to the client as it comes when nothing keeps it, and nothing is made of it."""
-        response, viewed = flow.response, view_request_of(flow) is not None
-        if response is not None and self.receiving.passes(response, exchange, viewed=viewed):
-            self.receiving.let_pass(response, exchange)
+        """Let the body of an answer go to the client as it comes, where that is right."""
+        response = flow.response
+        if response is None or not self.passing.begin(response, exchange, viewed=view_request_of(flow) is not None):
+            return
+        if exchange.tee is None:
             self.land(exchange, None, answered=True)
-            self.views.at_once(flow, exchange, None)
-            self._name_us(response)
+        self.views.at_once(flow, exchange, None)
+        self._name_us(response)
 
     def finish(self, flow: http.HTTPFlow, exchange: Exchange) -> Awaitable[None] | None:
         """Put the last touch to an answer, and count it; what is returned is to be waited for."""

@@ -1,4 +1,4 @@
-"""What nobody keeps goes to the client as it comes."""
+"""Bodies that go to the client as they come."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -89,12 +89,69 @@ async def test_who_asks_meanwhile_does_not_wait_for_the_end(confdir: Path) -> No
     assert dripping.asked == 3
 
 
-async def test_what_is_kept_comes_whole_and_says_so(confdir: Path) -> None:
-    dripping = Dripping("Content-Type: text/html\r\nCache-Control: max-age=100")
-    dripping.go.set()
-    async with dripping.listening() as url, Live(confdir) as live:
+async def test_what_is_kept_comes_at_once_too(confdir: Path) -> None:
+    dripping = Dripping(
+        "Content-Type: text/html\r\nCache-Control: max-age=100\r\nConnection: x-hop\r\nX-Hop: 1\r\nX-A: a"
+    )
+    async with dripping.listening() as url, Live(confdir, via=True) as live:
         reader, writer = await ask(live.port, url)
-        assert b"cache-status: pagemason; fwd=uri-miss; stored" in (await reader.read()).lower()
+        head = (await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)).lower()
+        assert b"cache-status: pagemason; fwd=uri-miss; stored\r\n" in head
+        assert b"x-hop: 1" not in head
+        waiting = asyncio.create_task(live.get(url))
+        await asyncio.sleep(0.2)
+        dripping.go.set()
+        assert b"two\n\n" in await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+        assert (await waiting).cache_status == "pagemason; fwd=uri-miss; collapsed"
+        again = await live.get(url)
+        assert (again.body, again.cache_status) == (b"one\n\ntwo\n\n", "pagemason; hit")
+        (kept,) = (await live.service.holdings.look_up(url)).entries
+        names = [name.lower() for name, _ in kept.capture.headers]
+        assert names.count(b"x-a") == 1
+        assert not {b"cache-status", b"age", b"via"} & set(names)
+    assert dripping.asked == 1
+
+
+async def test_what_breaks_off_is_not_kept(confdir: Path) -> None:
+    async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\nTransfer-Encoding: chunked\r\n\r\n5\r\none\n\n\r\n"
+        )
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(break_off, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    async with server, Live(confdir) as live:
+        reader, writer = await ask(live.port, url)
+        assert not (await asyncio.wait_for(reader.read(), 20)).endswith(b"0\r\n\r\n")
+        writer.close()
+        assert (await live.service.holdings.look_up(url)).entries == []
+        assert count(live.service.metrics, "pagemason_requests_total", result="error") == 1
+        assert len(live.service.flights) == 0
+
+
+async def test_a_body_that_grows_too_large_passes_and_is_counted(confdir: Path) -> None:
+    dripping = Dripping("Cache-Control: max-age=100")
+    dripping.go.set()
+    async with dripping.listening() as url, Live(confdir, max_body_bytes=8) as live:
+        reader, writer = await ask(live.port, url)
+        assert b"two\n\n" in await reader.read()
+        writer.close()
+        assert (await live.service.holdings.look_up(url)).entries == []
+        assert count(live.service.metrics, "pagemason_not_kept_total", reason="too_large") == 1
+
+
+async def test_a_page_in_a_static_files_place_is_looked_at_first(confdir: Path) -> None:
+    dripping = Dripping("Content-Type: text/plain\r\nCache-Control: max-age=100")
+    async with dripping.listening() as url, Live(confdir, cookies_ignored=("a",)) as live:
+        reader, writer = await ask(live.port, url + "account/x.css", "Cookie: a=b")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.readuntil(b"one\n\n"), 0.5)
+        dripping.go.set()
+        assert b"two\n\n" in await reader.read()
         writer.close()
 
 
