@@ -9,7 +9,8 @@ CPU, once more net of a start, and the most memory the import held. The peers' s
 are in memory; so that like meets like, `reader` is the CPU of a process that reads the file with the same code and
 parses each body with lxml.html, start included, and `x reader` the import's as a multiple of it. With --copies the
 file is also imported with its pages so many times, each time under other hosts: how the cost grows. On a busy machine
-trust ratios. PostgreSQL: name an empty database with --store.
+trust ratios. Several files are at last imported together, by one command: a start is paid once. PostgreSQL: name an
+empty database with --store.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +40,7 @@ from pathlib import Path
 import lxml.html
 from apps.warc.messages import Limits
 from apps.warc.sources import Position, entries
-for entry in entries([Path(sys.argv[1])], Limits(1 << 28, 1000), Position()):
+for entry in entries([Path(name) for name in sys.argv[1:]], Limits(1 << 28, 1000), Position()):
     if getattr(entry, "body", b"").strip():
         lxml.html.document_fromstring(entry.body)
 """
@@ -118,40 +119,57 @@ def cost_of(program: str, *arguments: str) -> Cost:
     return Cost(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
 
 
-def cost_of_import(path: Path, store: str | None) -> Cost:
-    """Import a file into a new store."""
+def cost_of_import(paths: Sequence[Path], store: str | None) -> Cost:
+    """Import files into a new store."""
     with tempfile.TemporaryDirectory() as folder:
-        return cost_of(IMPORT, "import", str(path), "--store", store or f"sqlite:///{folder}/bench.db")
+        return cost_of(IMPORT, "import", *map(str, paths), "--store", store or f"sqlite:///{folder}/bench.db")
 
 
 def cost_of_start(folder: Path) -> Cost:
     """Import one small page, three times; return the least."""
     page = folder / "page.html"
     page.write_bytes(b"<p>one page</p>")
-    return min((cost_of_import(page, None) for _ in range(3)), key=lambda cost: cost.cpu)
+    return min((cost_of_import([page], None) for _ in range(3)), key=lambda cost: cost.cpu)
 
 
-def peers(path: Path) -> tuple[int, float, float, float]:
-    """Return the pages of a file, the MB of their bodies, and the seconds of CPU that lxml and gzip take for them."""
+class Peers(NamedTuple):
+    """A file's pages, the MB of their bodies, and the seconds of CPU that lxml and gzip take for them."""
+
+    pages: int
+    megabytes: float
+    lxml: float
+    gzip: float
+
+
+def peers(path: Path) -> Peers:
+    """Let lxml and gzip work on a file's bodies."""
     bodies = [capture.body for capture in captures_of(path)]
-    return len(bodies), sum(map(len, bodies)) / 1e6, cpu_of(lambda: parse(bodies)), cpu_of(lambda: compress(bodies))
+    return Peers(
+        len(bodies), sum(map(len, bodies)) / 1e6, cpu_of(lambda: parse(bodies)), cpu_of(lambda: compress(bodies))
+    )
 
 
-def measure(path: Path, copies: list[int], store: str | None, folder: Path, start: Cost) -> None:
-    """Print a row for each number of copies of a file."""
-    n_pages, megabytes, lxml_cpu, gzip_cpu = peers(path)
+def row_of(name: str, paths: Sequence[Path], theirs: Peers, store: str | None, start: Cost, n: int = 1) -> str:
+    """Import files, and return a line; what the peers took is for an n-th of the pages."""
+    cost = cost_of_import(paths, store)
+    ratios = [cpu / (n * peer) for cpu in (cost.cpu, cost.cpu - start.cpu) for peer in (theirs.lxml, theirs.gzip)]
+    reader = cost_of(READER, *map(str, paths)).cpu
+    seconds = cost.wall, cost.cpu, n * theirs.lxml, n * theirs.gzip
+    row = [name, str(n), str(n * theirs.pages), f"{n * theirs.megabytes:.1f}"]
+    row += [f"{figure:.2f}" for figure in (*seconds, *ratios, reader, cost.cpu / reader)]
+    return "".join(f"{cell:>10}" for cell in (*row, f"{cost.peak / 1e6:.0f}"))
+
+
+def measure(path: Path, copies: list[int], store: str | None, folder: Path, start: Cost) -> Peers:
+    """Print a row for each number of copies of a file; return what the peers took for it."""
+    theirs = peers(path)
     for n in copies:
         file = path
         if n > 1:
             file = folder / "copies.warc"
             write_warc(file, copied(path, n), software="bench", now=0)
-        cost = cost_of_import(file, store)
-        ratios = [cpu / (n * peer) for cpu in (cost.cpu, cost.cpu - start.cpu) for peer in (lxml_cpu, gzip_cpu)]
-        reader = cost_of(READER, str(file)).cpu
-        seconds = cost.wall, cost.cpu, n * lxml_cpu, n * gzip_cpu
-        row = [path.name.split(".")[0], str(n), str(n * n_pages), f"{n * megabytes:.1f}"]
-        row += [f"{figure:.2f}" for figure in (*seconds, *ratios, reader, cost.cpu / reader)]
-        print("".join(f"{cell:>10}" for cell in (*row, f"{cost.peak / 1e6:.0f}")), flush=True)
+        print(row_of(path.name.split(".")[0], [file], theirs, store, start, n), flush=True)
+    return theirs
 
 
 def main() -> None:
@@ -164,8 +182,10 @@ def main() -> None:
         start = cost_of_start(Path(folder))
         print(f"a start: {start.cpu:.2f} s of CPU, {start.peak / 1e6:.0f} MB")
         print("".join(f"{name:>10}" for name in HEAD))
-        for path in arguments.files:
-            measure(path, arguments.copies, arguments.store, Path(folder), start)
+        each = [measure(path, arguments.copies, arguments.store, Path(folder), start) for path in arguments.files]
+        if len(each) > 1:
+            total = Peers(*(sum(column) for column in zip(*each, strict=True)))
+            print(row_of("together", arguments.files, total, arguments.store, start))
 
 
 if __name__ == "__main__":
