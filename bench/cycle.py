@@ -2,9 +2,10 @@
 
     python -m bench.cycle [FILE.warc.gz...] [--no-postgres]
 
-Import, compact, import again (nothing is new), keep every page once more as a later capture, purge every second site,
-collect, compact again, evict to half of the bytes above an empty store's. Without files: the corpora that bench.storage
-measures. A row a step: captures, bytes and seconds; the exit code is 1 when a page was lost, changed or left over.
+Import, compact, import again (nothing is new), keep every page once more as a later capture, purge every second site
+(of a single one, every second URL by how it ends), collect, compact again, evict to half of the bytes above an empty
+store's. Without files: the corpora that bench.storage measures. A row a step: captures, bytes and seconds; the exit
+code is 1 when a page was lost, changed or left over.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from blocks.model import Capture, body_digest
 from blocks.site import site_of
 from store.base import Budget, Store
 from store.opening import open_store
+from store.patterns import matcher
 
 LATER = 1_000_000
 """Microseconds by which the second capture of each page is later."""
@@ -61,12 +63,11 @@ def cycle(store: Store, captures: Sequence[Capture]) -> Iterator[Step]:
     empty = store.size()
     public = [capture for capture in captures if not capture.private]
     later = [replace(c, time=c.time + LATER, record_id="") for c in public]
-    sites = sorted({site_of(c.url) for c in captures})
-    gone = set(sites[1::2])
+    patterns = half_of(captures)
 
     def purge() -> None:
-        for origin in sorted({urlsplit(c.url)[:2] for c in captures if site_of(c.url) in gone}):
-            store.purge("{}://{}/*".format(*origin))
+        for pattern in patterns:
+            store.purge(pattern)
 
     def step(name: str, work: Callable[[], object], *, exactly: bool = True) -> Step:
         start = time.perf_counter()
@@ -86,7 +87,8 @@ def cycle(store: Store, captures: Sequence[Capture]) -> Iterator[Step]:
     yield step("import again", lambda: _keep(store, captures))
     expected += pages_of(later)
     yield step("later captures", lambda: _keep(store, later))
-    expected = Counter({page: n for page, n in expected.items() if site_of(page[0]) not in gone})
+    matches = [matcher(pattern) for pattern in patterns]
+    expected = Counter({page: n for page, n in expected.items() if not any(match(page[0]) for match in matches)})
     yield step("purge half", purge)
     yield step("collect", store.collect)
     yield step("compact again", store.compact)
@@ -94,6 +96,16 @@ def cycle(store: Store, captures: Sequence[Capture]) -> Iterator[Step]:
     evict = step("evict half", lambda: _evict(store, limit, expected), exactly=False)
     over = (f"{evict.n_bytes} bytes, {limit} allowed",) if evict.n_bytes > limit else ()
     yield replace(evict, wrong=evict.wrong + over)
+
+
+def half_of(captures: Sequence[Capture]) -> list[str]:
+    """Return patterns of every second site's URLs or, where there is one site, of some half of them by how they end."""
+    sites = sorted({site_of(c.url) for c in captures})
+    if len(sites) == 1:
+        return [f"*{end}" for end in sorted({c.url[-1] for c in captures} - {"*"})[::2]]
+    gone = set(sites[1::2])
+    origins = {urlsplit(c.url)[:2] for c in captures if site_of(c.url) in gone}
+    return ["{}://{}/*".format(*origin) for origin in sorted(origins)]
 
 
 def _keep(store: Store, captures: Sequence[Capture]) -> None:
