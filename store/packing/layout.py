@@ -5,10 +5,12 @@ in more than one pack, most widespread first; what room is left shows the packs'
 blocks of pages taken at even distances.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
+import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
 from blocks.model import Capture
 from blocks.partition import partition
@@ -22,11 +24,36 @@ MAX_SAMPLES = 100
 
 
 @dataclass(slots=True)
-class _Seen:
-    size: int
-    n_windows: int
-    window: int
-    first: int
+class Survey:
+    """The distinct blocks of a site, numbered in the order in which they come; those of its pages with the site's
+    tokens in place of their own."""
+
+    numbers: dict[bytes, int] = field(default_factory=dict)
+    """By the xxh3-128 of a block."""
+    sizes: list[int] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+    """The first capture that each block stands in."""
+    blocks: list[NDArray[np.int32]] = field(default_factory=list)
+    """Those of each capture."""
+    pairs: list[Pairs] = field(default_factory=list)
+    bodies: list[int] = field(default_factory=list)
+    """Bytes of each capture's body."""
+
+    def windows(self, pack_bytes: int) -> NDArray[np.int32]:
+        """Count for each block in how many windows it stands: stretches of pages with a pack's worth of distinct
+        blocks. Shape (n_blocks,)."""
+        sizes = np.array(self.sizes, np.int64)
+        last = np.zeros(len(sizes), np.int32)
+        counts = np.zeros(len(sizes), np.int32)
+        window, room = 1, pack_bytes
+        for blocks in self.blocks:
+            new = blocks[last[blocks] != window]
+            counts[new] += 1
+            last[new] = window
+            room -= int(sizes[new].sum())
+            if room <= 0:
+                window, room = window + 1, pack_bytes
+        return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,50 +65,39 @@ class Layout:
     pairs: list[Pairs]
 
 
-def choose_base(captures: Callable[[], Iterable[Capture]], n_captures: int, base_bytes: int, pack_bytes: int) -> Layout:
-    """Return how to compact captures, with a base and packs of these sizes. They are gone through twice, and must come
-    the same each time."""
-    seen, pairs = _survey(captures(), pack_bytes)
-    wanted: set[bytes] = set()
-    room = base_bytes
-    for digest, block in sorted(seen.items(), key=lambda item: (-item[1].n_windows, item[1].first)):
-        if block.n_windows < 2:
-            break
-        if block.size <= room:
-            wanted.add(digest)
-            room -= block.size
-    samples = _samples(seen, room, n_captures)
-    base, whole = _collect(zip(captures(), pairs, strict=True), seen, wanted, samples, base_bytes)
-    return Layout(base, whole, pairs)
-
-
-def _survey(captures: Iterable[Capture], pack_bytes: int) -> tuple[dict[bytes, _Seen], list[Pairs]]:
-    """Count for each block in how many windows it stands: stretches of pages with a pack's worth of distinct blocks.
-
-    Blocks are those of the pages with the site's tokens in place of their own.
-    """
-    seen: dict[bytes, _Seen] = {}
+def survey(captures: Iterable[Capture]) -> Survey:
+    """Look at all pages of a site, once for all sizes of base and packs."""
+    found = Survey()
     kinds = Kinds()
-    all_pairs: list[Pairs] = []
-    window, room = 1, pack_bytes
     for number, capture in enumerate(captures):
-        blocks, pairs = _canonical(capture, seen, kinds)
-        all_pairs.append(pairs)
+        blocks, pairs = _canonical(capture, found.numbers, kinds)
+        found.pairs.append(pairs)
+        found.bodies.append(len(capture.body))
         for digest, piece in blocks.items():
-            block = seen.get(digest)
-            if block is None:
-                seen[digest] = _Seen(len(piece), 1, window, number)
-                room -= len(piece)
-            elif block.window != window:
-                block.n_windows += 1
-                block.window = window
-                room -= block.size
-        if room <= 0:
-            window, room = window + 1, pack_bytes
-    return seen, all_pairs
+            if digest not in found.numbers:
+                found.numbers[digest] = len(found.sizes)
+                found.sizes.append(len(piece))
+                found.firsts.append(number)
+        found.blocks.append(np.array([found.numbers[digest] for digest in blocks], np.int32))
+    return found
 
 
-def _canonical(capture: Capture, seen: dict[bytes, _Seen], kinds: Kinds) -> tuple[dict[bytes, bytes], Pairs]:
+def choose_base(captures: Iterable[Capture], site: Survey, base_bytes: int, pack_bytes: int) -> Layout:
+    """Return how to compact captures, with a base and packs of these sizes. They must come as they were surveyed."""
+    windows = site.windows(pack_bytes)
+    shared = np.flatnonzero(windows > 1)
+    wanted: set[int] = set()
+    room = base_bytes
+    for block in shared[np.argsort(-windows[shared], kind="stable")].tolist():
+        if site.sizes[block] <= room:
+            wanted.add(block)
+            room -= site.sizes[block]
+    samples = _samples(site, windows, room)
+    base, whole = _collect(captures, site, wanted, samples, base_bytes)
+    return Layout(base, whole, site.pairs)
+
+
+def _canonical(capture: Capture, seen: Mapping[bytes, int], kinds: Kinds) -> tuple[dict[bytes, bytes], Pairs]:
     """Return a capture's blocks by digest, the site's tokens in place of its own."""
     blocks = _blocks(capture, ())
     new = b"".join([piece for digest, piece in blocks.items() if digest not in seen])
@@ -103,45 +119,44 @@ def _blocks(capture: Capture, pairs: Pairs) -> dict[bytes, bytes]:
     return {xxhash.xxh3_128_digest(piece): piece for piece in pieces if piece}
 
 
-def _samples(seen: dict[bytes, _Seen], room: int, n_captures: int) -> set[int]:
+def _samples(site: Survey, windows: NDArray[np.int32], room: int) -> set[int]:
     """Return numbers of captures, evenly spread, whose blocks would about fill the room that is left."""
-    own: dict[int, int] = {}
-    for block in seen.values():
-        if block.n_windows < 2:
-            own[block.first] = own.get(block.first, 0) + block.size
-    average = max(1, sum(own.values()) // max(1, len(own)))
-    n_samples = min(len(own), MAX_SAMPLES, max(1, 2 * room // average))
+    single = windows == 1
+    own = np.bincount(np.array(site.firsts, np.int64)[single], np.array(site.sizes)[single])
+    with_own = int(np.count_nonzero(own))
+    average = max(1, int(own.sum()) // max(1, with_own))
+    n_captures, n_samples = len(site.blocks), min(with_own, MAX_SAMPLES, max(1, 2 * room // average))
     return {int((i + 0.5) * n_captures / n_samples) for i in range(n_samples)}
 
 
 def _collect(
-    captures: Iterable[tuple[Capture, Pairs]],
-    seen: dict[bytes, _Seen],
-    wanted: set[bytes],
-    samples: set[int],
-    base_bytes: int,
+    captures: Iterable[Capture], site: Survey, wanted: set[int], samples: set[int], base_bytes: int
 ) -> tuple[list[bytes], frozenset[int]]:
     """Return the blocks of the base, and which sampled captures are in it whole.
 
     Sampled pages come first, as many as fit, then the wanted blocks that they do not have, in the order of the pages.
+    Only pages that show such blocks first are cut again.
     """
-    shared: dict[bytes, bytes] = {}
-    sampled: dict[int, dict[bytes, bytes]] = {}
-    for number, (capture, pairs) in enumerate(captures):
-        blocks = _blocks(capture, pairs)
-        if number in samples:
-            sampled[number] = blocks
-        shared.update({digest: piece for digest, piece in blocks.items() if digest in wanted})
+    shared: dict[int, bytes] = {}
+    sampled: dict[int, dict[int, bytes]] = {}
+    needed = samples | {site.firsts[block] for block in wanted}
+    for number, capture in enumerate(captures):
+        if number in needed:
+            found = _blocks(capture, site.pairs[number])
+            blocks = {site.numbers[digest]: piece for digest, piece in found.items()}
+            if number in samples:
+                sampled[number] = blocks
+            shared.update({block: piece for block, piece in blocks.items() if block in wanted})
     room = base_bytes - sum(map(len, shared.values()))
-    base: dict[bytes, bytes] = {}
+    base: dict[int, bytes] = {}
     whole = set()
     order = sorted(sampled)
     for number in order[::2] + order[1::2]:  # when not all fit, every other one is left out first
-        extra = {d: piece for d, piece in sampled[number].items() if d not in base}
-        size = sum(len(piece) for digest, piece in extra.items() if digest not in shared)
+        extra = {block: piece for block, piece in sampled[number].items() if block not in base}
+        size = sum(len(piece) for block, piece in extra.items() if block not in shared)
         if size <= room:
             room -= size
             whole.add(number)
             base.update(extra)
-    base.update({digest: piece for digest, piece in shared.items() if digest not in base})
+    base.update({block: piece for block, piece in shared.items() if block not in base})
     return list(base.values()), frozenset(whole)

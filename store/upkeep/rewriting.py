@@ -21,6 +21,7 @@ from store.finding import CAPTURE, live_rows
 from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack, Site
 from store.packing.building import Builder, NewPack
 from store.packing.known import Known
+from store.packing.layout import survey
 from store.packing.packs import DamagedPack
 from store.packing.shapes import choose_shape, fill, shaped, share_of
 from store.parts import Parts
@@ -127,7 +128,8 @@ class Rewriter:
             return self._captures(region, places)
 
         n = len(region)
-        shape = shaped(captures, n, self._base_share) if self._base_share else choose_shape(captures, n)
+        share = self._base_share
+        shape = shaped(captures, survey(captures()), share) if share else choose_shape(captures, n)
         builder = Builder(Known(self._site, "", self._load), self._numbers(), shape.make)
         for pack in fill(builder, shape.layout, captures, n):
             self._write(pack, places)

@@ -9,10 +9,13 @@ from itertools import count
 import pytest
 
 from blocks.model import Capture
+from store.packing import shapes
 from store.packing.building import Builder, NewPack
 from store.packing.known import Known
+from store.packing.layout import survey
 from store.packing.packs import MAX_READ_BYTES, decode, decode_head
 from store.packing.shapes import BASE_SHARES, READ_BYTES, Shape, choose_shape, fill, shaped
+from store.packing.tokens import Pairs
 from tests.store.conftest import page, site_pages
 
 
@@ -68,6 +71,23 @@ def test_a_site_that_fits_into_a_pack_is_not_tried_twice() -> None:
     assert len(asked) == 4
 
 
+def test_a_large_site_is_tried_with_some_of_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = templated()
+    monkeypatch.setattr(shapes, "TRIED_BYTES", sum(len(page.body) for page in pages) * 2 // 3)
+    tried = 0
+    add = Builder.add
+
+    def counted(builder: Builder, capture: Capture, pairs: Pairs | None = None) -> None:
+        nonlocal tried
+        tried += 1
+        add(builder, capture, pairs)
+
+    monkeypatch.setattr(Builder, "add", counted)
+    shape = choose_shape(lambda: pages, len(pages))
+    assert sum(map(len, shape.layout.base)) > 600_000
+    assert 0 < tried < 0.75 * len(BASE_SHARES) * len(pages)
+
+
 def headed(n: int, header_bytes: int) -> list[Capture]:
     """Return pages whose headers are larger than their bodies, no two alike."""
     pages = []
@@ -119,7 +139,7 @@ def costs(packs: list[NewPack]) -> Iterator[tuple[Capture, int, int]]:
 def test_reading_a_page_decompresses_a_mebibyte_at_most(make: Callable[[], list[Capture]], base_share: float) -> None:
     """Heads and bases counted; a page that is larger itself costs itself and its head."""
     pages = make()
-    packs = packs_of(shaped(lambda: pages, len(pages), base_share), pages)
+    packs = packs_of(shaped(lambda: pages, survey(pages), base_share), pages)
     found = list(costs(packs))
     assert sorted(capture.url for capture, *_ in found) == sorted(capture.url for capture in pages)
     assert [capture.url for capture, cost, most in found if cost > most] == []
@@ -127,7 +147,7 @@ def test_reading_a_page_decompresses_a_mebibyte_at_most(make: Callable[[], list[
 
 def test_a_large_page_that_is_kept_twice_costs_its_bytes_once() -> None:
     pages = large()
-    packs = packs_of(shaped(lambda: pages, len(pages), 1 / 2), pages)
+    packs = packs_of(shaped(lambda: pages, survey(pages), 1 / 2), pages)
     again = next(pack for pack in packs for capture in pack.captures if capture.url.endswith("again"))
     assert again.raw < 900_000
 
