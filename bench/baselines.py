@@ -4,8 +4,8 @@ Every function takes captures and returns bytes. Definitions: `gzip` and `zstd19
 (levels 6 and 19). `dictionary` is a SQLite file of rows (url, time, body) with an index on (url, time), bodies at
 zstd -19 with one dictionary of 112 KiB a site, trained on its first 200 pages, where that pays for itself; its size
 is that of the file after VACUUM. `whole_pages` sorts a site's pages by URL and time, joins as many as make a
-pack of at most so many raw bytes, and compresses the pack at zstd -22, as our store does, with long matching and the
-site's first pack as raw dictionary; there is no index.
+pack of at most so many raw bytes, and compresses the pack at zstd -22, a level above our store's, with long matching
+and the site's first pack as raw dictionary; there is no index.
 """
 
 import sqlite3
