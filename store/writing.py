@@ -14,6 +14,7 @@ from store.names import site_id
 from store.packing.building import BASE_BYTES, Builder
 from store.packing.kinds import is_page
 from store.packing.known import LARGE_BYTES, Known
+from store.packing.making import ON_ARRIVAL
 from store.packing.packs import DamagedPack, Head
 from store.reading import Gone, Reader
 from store.rows import Prepared, add_captures, add_totals, insert_packs, take_ids, writes_of
@@ -59,8 +60,9 @@ class Writer:
         self._reserve(len(captures) + len(by_site))
         knowns = self._knowns(by_site)
         prepared = []
+        plain = ON_ARRIVAL.codec()
         for name, known in knowns.items():
-            builder = Builder(known, self._numbers())
+            builder = Builder(known, self._numbers(), plain=plain)
             for capture in by_site[name]:
                 builder.add(capture)
             builder.flush()

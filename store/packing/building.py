@@ -2,19 +2,19 @@
 
 import itertools
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import xxhash
-import zstandard
 
 from blocks.model import Capture, body_digest
 from blocks.partition import partition
-from store.models import ARRIVAL, COMPACTED, PRIVATE
+from store.models import PRIVATE
 from store.packing import recipes
 from store.packing.filling import OpenPack
 from store.packing.kinds import is_page
 from store.packing.known import LARGE_BYTES, Form, Known, Runs
+from store.packing.making import ON_ARRIVAL, Make
 from store.packing.matching import NEW, SELF, Match, Segment, Tail, append, match, restrict
 from store.packing.packs import MAX_READ_BYTES, Codec
 from store.packing.tokens import Pairs, canonical, find_tokens
@@ -38,35 +38,6 @@ BASE_HEAD_BYTES = 1 << 15
 
 PACK_BODIES = 32 << 20
 """Bytes of bodies that a pack gives back at the most: what a builder holds in memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Make:
-    """How packs are made. `pack_bytes` closes a pack; `remember` lets later packs refer to its blocks; `parameters` are
-    those of zstd that are not the level's; `read_bytes` is what reading a page decompresses at the most, heads included
-    (unless the page itself is larger), 0 for no bound."""
-
-    kind: int
-    level: int
-    pack_bytes: int
-    join_bytes: int
-    remember: bool
-    parameters: Mapping[str, int] = field(default_factory=dict)
-    read_bytes: int = 0
-
-
-_LAZY = {"strategy": zstandard.STRATEGY_LAZY, "search_log": 5, "hash_log": 19, "chain_log": 18}
-
-ON_ARRIVAL = Make(ARRIVAL, level=9, pack_bytes=1 << 17, join_bytes=64, remember=True, parameters=_LAZY)
-"""Small packs, so that a page may need a compacted base and pack beside its own. Looking one byte ahead instead of two,
-but at twice the candidates, in tables that fit the processor's cache: two thirds to nine tenths of level 9's time, for
-within 0.3 % of its bytes."""
-
-IN_COMPACTION = Make(
-    COMPACTED, level=21, pack_bytes=480 << 10, join_bytes=128, remember=False, read_bytes=MAX_READ_BYTES
-)
-"""A page needs its pack and the base, and nothing else; `store.packing.shapes` says how large the packs are. Level 22
-takes 0.1 to 0.3 % off, for up to a third more time (books)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +75,10 @@ class _Parts:
 
 
 class Builder:
-    """Turns the captures of one site into packs. `ids` gives the numbers of packs, ascending."""
+    """Turns the captures of one site into packs. `ids` gives the numbers of packs, ascending; `plain` encodes those
+    without a base, as `make` says: making a codec takes as long as encoding a small page."""
 
-    def __init__(self, known: Known, ids: Iterable[int], make: Make = ON_ARRIVAL) -> None:
+    def __init__(self, known: Known, ids: Iterable[int], make: Make = ON_ARRIVAL, plain: Codec | None = None) -> None:
         self.known = known
         self._packs: list[NewPack] = []
         self._raws: dict[int, bytes | bytearray] = {}
@@ -114,7 +86,7 @@ class Builder:
         self._ids = iter(ids)
         self._make = make
         self._open: OpenPack | None = None
-        self._codecs: dict[int, tuple[Codec, Codec]] = {}
+        self._codecs: dict[int, tuple[Codec, Codec]] = {0: (plain, plain)} if plain else {}
         self._had_tokens = False
         """Whether tokens were replaced in the last page."""
         self._is_base = False
@@ -176,7 +148,10 @@ class Builder:
         if pack is None or not (pack.captures or (is_base and pack.tail.raw)):
             return
         raw, known = bytes(pack.tail.raw), self.known
-        places = {d: (pack.id, offset) for d, offset in pack.tail.places.items() if d not in known.places}
+        known.place()
+        places = pack.tail.places
+        if known.places:
+            places = {digest: offset for digest, offset in places.items() if digest not in known.places}
         closed, head = self._closed(pack, raw, self._make.kind, pack.base, len(places))
         self._packs.append(closed)
         known.bodies.update(pack.bodies)
@@ -185,7 +160,7 @@ class Builder:
         if not (self._make.remember or is_base):
             return
         known.raws[pack.id] = raw
-        known.places.update(places)
+        known.unplaced[pack.id] = places
         known.canonicals.update(pack.canonicals)
         if not known.base and (is_base or len(raw) >= BASE_BYTES):
             known.base, known.base_head = pack.id, head
@@ -234,7 +209,10 @@ class Builder:
             form = self._form(parts, pack.tail)
         if self._is_too_much(capture, digest, form):
             form = self._without_base(capture, digest, form, parts.pairs)
+        is_first = pairs is None and self._is_first() and is_page(capture)
         self._keep(capture, digest, form)
+        if is_first:
+            self.known.unread.append(self._opened().id)
 
     def _keep(self, capture: Capture, digest: bytes, form: Form) -> None:
         """Put a body that the site does not have into the open pack, once its recipe was tried."""
@@ -301,7 +279,9 @@ class Builder:
     def _parts(self, capture: Capture, tail: Tail, pairs: Pairs | None) -> _Parts:
         """Cut a body into blocks and look for them; replace its tokens where the site has others of their kind."""
         kinds = self.known.kinds
-        look = pairs is None and is_page(capture)
+        look = pairs is None and is_page(capture) and not self._is_first()
+        if look:
+            self.known.read_tokens(self._raws | {tail.id: tail.raw})
         if look and self._had_tokens:  # then this page has some as well: save a second look at its blocks
             pairs = kinds.pairs(capture.body, find_tokens(capture.body))
         parts = self._looked_up(capture, tail, pairs or ())
@@ -315,10 +295,14 @@ class Builder:
             self._had_tokens = bool(pairs)
         return parts
 
+    def _is_first(self) -> bool:
+        """Tell whether nothing is known of the site's tokens: none were looked for, and none can be."""
+        return not (self.known.kinds.n_texts or self.known.unread)
+
     def _looked_up(self, capture: Capture, tail: Tail, pairs: Pairs) -> _Parts:
         body = canonical(capture.body, pairs)
         if pairs and (segments := self._again(body)):
-            return _Parts(body, pairs, (segments, []))
+            return _Parts(body, pairs, (segments, {}))
         if not body:
             pieces = []
         else:
@@ -363,9 +347,9 @@ class Builder:
     def _codecs_of(self, base: int) -> tuple[Codec, Codec]:
         """Return what encodes heads and bodies with a base, 0 for none; a dictionary is digested once."""
         if base not in self._codecs:
-            make, known = self._make, self.known
+            known = self.known
             head, raw = (known.base_head, known.raw(base)) if base else (b"", b"")
-            self._codecs[base] = Codec(make.level, head, make.parameters), Codec(make.level, raw, make.parameters)
+            self._codecs[base] = self._make.codec(head), self._make.codec(raw)
         return self._codecs[base]
 
     def _closed(self, pack: OpenPack, raw: bytes, kind: int, base: int, n_blocks: int) -> tuple[NewPack, bytes]:

@@ -47,11 +47,16 @@ class Known:
     bodies: dict[bytes, Form] = field(default_factory=dict)
     canonicals: dict[bytes, Runs] = field(default_factory=dict)
     kinds: Kinds = field(default_factory=Kinds)
+    unread: list[int] = field(default_factory=list)
+    """Packs whose tokens were not looked for: nobody asks before there is another page."""
+    unplaced: dict[int, dict[bytes, int]] = field(default_factory=dict)
+    """Packs whose blocks are not among `places` yet, for the same reason: by digest, their offsets."""
 
     @property
     def n_bytes(self) -> int:
         """An estimate of the memory held: raw bodies, and some 200 bytes for each block and body."""
         n_digests = len(self.places) + len(self.bodies) + len(self.canonicals)
+        n_digests += sum(map(len, self.unplaced.values()))
         return sum(map(len, self.raws.values())) + 200 * n_digests
 
     def raw(self, pack: int) -> bytes:
@@ -70,11 +75,27 @@ class Known:
         """Hold a pack's raw body, without its blocks' places."""
         self.raws[pack] = raw
         self.sizes[pack] = len(raw)
-        self.kinds.learn(find_tokens(raw))
+        self.unread.append(pack)
+
+    def place(self) -> None:
+        """Put the blocks of packs that are unplaced among `places`."""
+        for pack, offsets in self.unplaced.items():
+            for digest, offset in offsets.items():
+                self.places.setdefault(digest, (pack, offset))
+        self.unplaced.clear()
+
+    def read_tokens(self, more: Mapping[int, bytes | bytearray]) -> None:
+        """Learn the tokens of packs that are unread; `more` has raw bodies that are not packs yet."""
+        for pack in self.unread:
+            raw = more.get(pack) or self.raws.get(pack)
+            if raw:
+                self.kinds.learn(find_tokens(bytes(raw)))
+        self.unread.clear()
 
     def forget(self, packs: Iterable[int]) -> None:
         """Drop all that stands in packs which are gone."""
         gone = set(packs)
+        self.place()
         for pack in gone:
             self.raws.pop(pack, None)
             self.sizes.pop(pack, None)
@@ -90,6 +111,7 @@ class Known:
         Packs they need must be among `raws`; captures that need others are passed over. `seen` is kept from pack
         to pack: what of their raw bodies was covered.
         """
+        self.place()
         for slot, capture in enumerate(head.captures):
             runs = absolute(pack, head, slot)
             self.bodies.setdefault(head.digests[slot], (runs, head.tokens[slot]))

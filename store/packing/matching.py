@@ -5,6 +5,8 @@ the few bytes by which the pack's compression tells it from the text it has seen
 """
 
 from dataclasses import dataclass, field
+from itertools import accumulate, compress
+from operator import ne
 
 import xxhash
 
@@ -48,8 +50,11 @@ class Segment:
     """Of the block to refer to, when the source is SELF."""
 
 
-Match = tuple[list[Segment], list[tuple[bytes, int]]]
-"""A body's segments, in order, and the digest and start of each new block."""
+_NONE = b"", 1 << 62
+"""After the last new block."""
+
+Match = tuple[list[Segment], dict[bytes, int]]
+"""A body's segments, in order, and by digest where each new block starts, in order."""
 
 
 def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes: int) -> Match:
@@ -58,8 +63,10 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes
 
     The block after a known one is first looked for where that one ends: the order of a site's blocks seldom changes.
     """
+    known.place()
+    if not known.places and not tail.places:
+        return _first(body, pieces, join_bytes)
     segments: list[Segment] = []
-    new: list[tuple[bytes, int]] = []
     fresh: dict[bytes, int] = {}
     places, raws, own, raw = known.places, known.raws, tail.places, tail.raw
     look, digest_of = places.get, xxhash.xxh3_128_digest
@@ -84,18 +91,37 @@ def match(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes
             source, offset, here, end = tail.id, mine, raw, mine + size
         else:
             here, end = b"", 1
-            if (before := fresh.get(digest)) is not None and body.startswith(piece, before):
-                if segment.source or size >= join_bytes:
-                    source, first = SELF, digest
-            else:
-                fresh[digest] = at
-                new.append((digest, at))
+            before = fresh.setdefault(digest, at)
+            if before != at and (segment.source or size >= join_bytes) and body.startswith(piece, before):
+                source, first = SELF, digest
         if source != segment.source or (source and (first or offset != segment.offset + at - segment.start)):
             segment = Segment(source, offset, at, at + size, first)
             segments.append(segment)
         at += size
     segment.stop = at
-    return segments, new
+    return segments, fresh
+
+
+def _first(body: bytes, pieces: list[bytes], join_bytes: int) -> Match:
+    """Do what `match` does where nothing is known yet: a page only has to be compared with itself."""
+    digests = list(map(xxhash.xxh3_128_digest, pieces))
+    starts = list(accumulate(map(len, pieces), initial=0))
+    fresh: dict[bytes, int] = {}
+    firsts = list(map(fresh.setdefault, digests, starts))
+    segments: list[Segment] = []
+    done = 0
+    for index in compress(range(len(pieces)), map(ne, firsts, starts)):
+        at, piece = starts[index], pieces[index]
+        follows_new = at > done or not done
+        if (follows_new and len(piece) < join_bytes) or not body.startswith(piece, firsts[index]):
+            continue
+        if follows_new:
+            segments.append(Segment(NEW, 0, done, at))
+        done = at + len(piece)
+        segments.append(Segment(SELF, 0, at, done, digests[index]))
+    if done < len(body):
+        segments.append(Segment(NEW, 0, done, len(body)))
+    return segments, fresh
 
 
 def restrict(segments: list[Segment], sources: frozenset[int]) -> list[Segment]:
@@ -103,11 +129,12 @@ def restrict(segments: list[Segment], sources: frozenset[int]) -> list[Segment]:
     return [s if s.source in sources else Segment(NEW, 0, s.start, s.stop) for s in segments]
 
 
-def append(body: bytes, segments: list[Segment], new: list[tuple[bytes, int]], tail: Tail, join_bytes: int) -> Runs:
+def append(body: bytes, segments: list[Segment], new: dict[bytes, int], tail: Tail, join_bytes: int) -> Runs:
     """Append what is new to the open pack and return the body's runs; known stretches below `join_bytes` go along."""
     runs: list[tuple[int, int, int]] = []
-    blocks = iter(new)
-    block = next(blocks, None)
+    place = tail.places.setdefault
+    blocks = iter(new.items())
+    digest, start = next(blocks, _NONE)
     previous = -1
     for index, segment in enumerate(segments):
         size = segment.stop - segment.start
@@ -120,9 +147,10 @@ def append(body: bytes, segments: list[Segment], new: list[tuple[bytes, int]], t
         else:
             previous, source, offset = NEW, tail.id, len(tail.raw)
             tail.raw += body[segment.start : segment.stop]
-            while block is not None and block[1] < segment.stop:
-                tail.places.setdefault(block[0], offset + block[1] - segment.start)
-                block = next(blocks, None)
+            stop, shift = segment.stop, offset - segment.start
+            while start < stop:
+                place(digest, start + shift)
+                digest, start = next(blocks, _NONE)
         if runs and runs[-1][0] == source and runs[-1][1] + runs[-1][2] == offset:
             runs[-1] = source, runs[-1][1], runs[-1][2] + size
         else:

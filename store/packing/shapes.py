@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, count
 
 from blocks.model import Capture
-from store.packing.building import IN_COMPACTION, Builder, Make, NewPack
+from store.packing.building import Builder, NewPack
 from store.packing.known import Known
 from store.packing.layout import Layout, Survey, choose_base, survey
+from store.packing.making import IN_COMPACTION, Make
 from store.packing.packs import MAX_READ_BYTES
 
 HEAD_BYTES = 64 << 10

@@ -85,9 +85,12 @@ class Kinds:
 
     def __init__(self) -> None:
         self._firsts: dict[Kind, bytes] = {}
+        self.n_texts = 0
+        """Texts whose tokens were learned."""
 
     def learn(self, tokens: Iterable[tuple[Kind, bytes]]) -> None:
-        """Remember those tokens that are the first of their kind."""
+        """Remember those of a text's tokens that are the first of their kind."""
+        self.n_texts += 1
         for kind, token in tokens:
             if len(self._firsts) >= MAX_KINDS:
                 return

@@ -5,8 +5,9 @@ import itertools
 import pytest
 
 from blocks.model import Capture, Run, compose
-from store.packing.building import ON_ARRIVAL, Builder, NewPack
+from store.packing.building import Builder, NewPack
 from store.packing.known import Known
+from store.packing.making import ON_ARRIVAL
 from store.packing.matching import Match, Segment, Tail
 from store.packing.packs import MAX_READ_BYTES, Head, decode, decode_head
 from store.packing.tokens import restore
@@ -168,7 +169,7 @@ def test_a_recipe_that_is_wrong_is_not_kept(monkeypatch: pytest.MonkeyPatch, cap
     """Whatever goes wrong in matching, the page is kept."""
 
     def wrong(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes: int) -> Match:
-        return [Segment(tail.id, 0, 0, len(body))], []
+        return [Segment(tail.id, 0, 0, len(body))], {}
 
     monkeypatch.setattr("store.packing.building.match", wrong)
     body = noise(1, 3)
