@@ -119,6 +119,12 @@ def whole_pages(captures: Sequence[Capture], pack_bytes: int) -> int:
     return total
 
 
+def cold_bytes(pages: list[Capture], pack_bytes: int) -> int:
+    """Return what a page of one site decompresses in packs of whole pages: its pack and the dictionary, the median."""
+    first, *others = [len(pack) for pack in _packs(sorted(pages, key=lambda page: (page.url, page.time)), pack_bytes)]
+    return first + (sorted(others)[len(others) // 2] if others else 0)
+
+
 def _packs(pages: list[Capture], pack_bytes: int) -> Iterable[bytes]:
     """Yield pages joined, never above `pack_bytes` but for a page that is larger itself."""
     pack: list[bytes] = []

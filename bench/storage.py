@@ -5,8 +5,8 @@
 Without files: news, books, forum, frontpages, city and blog of the corpora. Definitions of the baselines are in
 bench/baselines.py, of the rows `exact blocks` and `similar blocks` in bench/variants.py; `ours` counts everything that
 the database occupies. Rows `256 KiB` and `1 MiB` are for packs of that size and a dictionary or base as large: a cold
-page costs twice as many bytes, whole pages or blocks alike. `--quick` leaves out what takes longest: zstd -19 a page
-and the packs of 1 MiB.
+page costs twice as many bytes, whole pages or blocks alike, and more where pages are larger than a pack: then blocks
+are given as much as whole pages take. `--quick` leaves out what takes longest: zstd -19 a page and the packs of 1 MiB.
 """
 
 import argparse
@@ -48,11 +48,11 @@ def measures(captures: list[Capture], folder: Path) -> dict[str, Callable[[], in
         "zstd -19": lambda: baselines.zstd19(captures),
         DICT: lambda: baselines.dictionary(captures, folder / "dict.db"),
         "pages 256 KiB": lambda: baselines.whole_pages(captures, SMALL),
-        "exact blocks 256 KiB": lambda: variants.blocks(captures, 2 * SMALL, similar=False),
-        "similar blocks 256 KiB": lambda: variants.blocks(captures, 2 * SMALL, similar=True),
+        "exact blocks 256 KiB": lambda: variants.blocks(captures, SMALL, similar=False),
+        "similar blocks 256 KiB": lambda: variants.blocks(captures, SMALL, similar=True),
         "pages 1 MiB": lambda: baselines.whole_pages(captures, LARGE),
-        "exact blocks 1 MiB": lambda: variants.blocks(captures, 2 * LARGE, similar=False),
-        "similar blocks 1 MiB": lambda: variants.blocks(captures, 2 * LARGE, similar=True),
+        "exact blocks 1 MiB": lambda: variants.blocks(captures, LARGE, similar=False),
+        "similar blocks 1 MiB": lambda: variants.blocks(captures, LARGE, similar=True),
     }
 
 

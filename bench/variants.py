@@ -11,7 +11,7 @@ from unittest.mock import patch
 import msgpack
 import zstandard
 
-from bench.baselines import by_site
+from bench.baselines import by_site, cold_bytes
 from blocks.model import Capture
 from store.packing.building import Builder, NewPack
 from store.packing.known import Known
@@ -20,21 +20,25 @@ from store.packing.shapes import choose_shape, fill
 from store.packing.tokens import Kinds
 
 
-def blocks(captures: Sequence[Capture], read_bytes: int, *, similar: bool) -> int:
-    """Return the bytes of packs of blocks such that a cold page costs a base and a pack, `read_bytes` together.
+def blocks(captures: Sequence[Capture], pack_bytes: int, *, similar: bool) -> int:
+    """Return the bytes of packs of blocks such that a cold page decompresses as much as in packs of whole pages: a base
+    and a pack, twice `pack_bytes` together, or what `baselines.cold_bytes` says where a site's pages are larger.
 
     `similar` says whether blocks that differ in tokens only are kept as one.
     """
     with patch.object(Kinds, "pairs", return_value=()) if not similar else nullcontext():
-        return sum(_site([page for page in pages if not page.private], read_bytes) for pages in _sites(captures))
+        return sum(_site([page for page in pages if not page.private], pack_bytes) for pages in _sites(captures))
 
 
 def _sites(captures: Sequence[Capture]) -> Iterable[list[Capture]]:
     return (sorted(pages, key=lambda page: (page.url, page.time)) for pages in by_site(captures).values())
 
 
-def _site(pages: list[Capture], read_bytes: int) -> int:
+def _site(pages: list[Capture], pack_bytes: int) -> int:
     """Compact one site as `store.upkeep.rewriting` does; return the bytes of its packs."""
+    if not pages:
+        return 0
+    read_bytes = max(2 * pack_bytes, cold_bytes(pages, pack_bytes))
     shape = choose_shape(lambda: pages, len(pages), read_bytes=read_bytes)
     raws: dict[int, bytes] = {}
     known = Known(1, "", raws.__getitem__)
