@@ -9,15 +9,21 @@ what it has matched and never gives back (possessive), so that the time is linea
 import re
 from collections.abc import Iterator
 
-_ATTRIBUTES = r"""[^>=]*+(?:=[ \t\r\n\f]*+(?:"[^"]*+"?+|'[^']*+'?+|[^ \t\r\n\f>"'][^ \t\r\n\f>]*+)?+[^>=]*+)*+"""
+_ATTRIBUTES = (
+    r"""[^>=]*+(?:="[^"]*+"[^>=]*+|"""  # as nearly all are written
+    r"""=[ \t\r\n\f]*+(?:"[^"]*+"?+|'[^']*+'?+|[^ \t\r\n\f>"'][^ \t\r\n\f>]*+)?+[^>=]*+)*+"""
+)
 """From a tag's name to its end (HTML, 13.2.5.32 to 13.2.5.40)."""
 
 RAW_TEXT = ("script", "style", "textarea", "title", "xmp", "noembed", "noframes")
 
+_NO_RAW = "[abcdefghjklmopqruvwyzABCDEFGHJKLMOPQRUVWYZ]"
+"""The first letters that no raw text element and no iframe has."""
+
 TOKEN = re.compile(
     rf"""<(?:
     /(?P<end>[a-zA-Z][^\s/>]*+)(?:>|{_ATTRIBUTES}>?+)
-  | (?P<start>(?!(?i:{"|".join((*RAW_TEXT, "iframe"))})[\s/>])[a-zA-Z][^\s/>]*+)
+  | (?P<start>(?:{_NO_RAW}|(?!(?i:{"|".join((*RAW_TEXT, "iframe"))})[\s/>])[a-zA-Z])[^\s/>]*+)
         (?P<attributes>(?=>)|{_ATTRIBUTES})>?+
   | (?P<raw>(?i:{"|".join(RAW_TEXT)}))(?=[\s/>])(?P<raw_attributes>{_ATTRIBUTES})>
         (?P<raw_text>(?:[^<]++|<(?!/(?i:(?P=raw))[\s/>]))*+)
@@ -39,6 +45,5 @@ def attributes(source: str) -> Iterator[tuple[str, str]]:
     >>> list(attributes(' HREF="/a" hidden'))
     [('href', '/a'), ('hidden', '')]
     """
-    for match in _ATTRIBUTE.finditer(source):
-        name, double, single, bare = match.groups("")
+    for name, double, single, bare in _ATTRIBUTE.findall(source):
         yield name.lower(), double or single or bare

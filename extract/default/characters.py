@@ -1,7 +1,9 @@
-"""What kinds of characters texts are made of, counted for all texts of a page at once."""
+"""What kinds of characters texts are made of, counted for all texts of a page at once; and their words."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,9 @@ from numpy.typing import NDArray
 _WORD, _DIGIT, _UPPER, _STOP, _COMMA, _COLON, _RULE, _CJK, _MONEY, _QUESTION, _RIGHTS, _SPACE, _QUOTE = (
     1 << i for i in range(13)
 )
+NAMING, LETTER = 1 << 13, 1 << 14
+"""The characters of words: `\\w` of regular expressions, and those of them that are no digits and no underscores."""
+
 _MARKS = (
     (_STOP, ".!?…。！？"),
     (_COMMA, ",，、;；"),
@@ -19,6 +24,7 @@ _MARKS = (
     (_RIGHTS, "©®"),
     (_QUOTE, "\"'”’“‘)]»"),
 )
+_BLANK = ord(" ")
 _CJK_RANGES = ((0x0E00, 0x0E80), (0x3040, 0x3100), (0x3400, 0xA000), (0xAC00, 0xD7B0))
 
 COUNTS = [
@@ -63,8 +69,20 @@ def _table() -> NDArray[np.uint16]:
         table[begin:end] |= _CJK
     for flag, chars in _MARKS:
         table[[ord(char) for char in chars]] |= flag
+    every = "".join(map(chr, range(0x10000)))
+    for flag, pattern in ((NAMING, r"\w+"), (LETTER, r"[^\W\d_]+")):
+        for run in re.finditer(pattern, every):
+            table[run.start() : run.end()] |= flag
     table.flags.writeable = False
     return table
+
+
+class Words(NamedTuple):
+    """The words of several texts: those of text i are the `sizes[i]` words of `found` from `begins[i]`."""
+
+    found: list[str]
+    begins: NDArray[np.int64]
+    sizes: NDArray[np.int64]
 
 
 class Characters:
@@ -119,6 +137,22 @@ class Characters:
             self.total(self.codes == 10),
         )
         return np.stack(columns, axis=1).astype(np.float32)
+
+    def words(self, flag: int, *, head: int, tail: int = 0, least: int = 1) -> Words:
+        """Return the words in lower case within the first and the last characters of each text.
+
+        A word is a run of `least`, one or two, or more characters of a class: NAMING or LETTER.
+        """
+        place = np.arange(len(self.codes)) - np.repeat(self.starts, self.sizes + 1)
+        inside = place < head
+        if tail:
+            inside |= place >= np.repeat(self.sizes - tail, self.sizes + 1)
+        inside &= self.has(flag)
+        if least > 1:
+            inside &= _before(inside) | _after(inside)
+        sizes = np.add.reduceat(inside & ~_before(inside), self.starts, dtype=np.int64)
+        spaced = np.where(inside, self.codes, np.uint32(_BLANK)).astype("<u4", copy=False)
+        return Words(spaced.tobytes().decode("utf-32-le").lower().split(), np.cumsum(sizes) - sizes, sizes)
 
     def _years(self, number: NDArray[np.bool_], digit: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where a number of four digits from 19xx or 20xx begins."""

@@ -1,12 +1,13 @@
 """What a page says of itself, as numbers: which passages its descriptions quote, and what kind of page it may be."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
+from extract.default.characters import NAMING, Characters
 from extract.default.passages import Passages
 from extract.default.structured import Meta, Structured
 
@@ -25,7 +26,6 @@ _NAMES = frozenset({"name", "headline"})
 _THINGS = frozenset({"Product", "ProductGroup", "Service", "Article", "WebPage", "Course", "Book"})
 
 MAX_CLUE_CHARS = 200_000
-MAX_PASSAGE_CHARS = 1000
 HEAD_WORDS, TAIL_WORDS = 12, 8
 HEAD_CHARS, TAIL_CHARS = 200, 150
 """Where these words are looked for."""
@@ -35,8 +35,8 @@ def _plain(text: str) -> str:
     return f" {' '.join(_WORD.findall(text[:MAX_CLUE_CHARS].lower()))} "
 
 
-def clues(page: Passages, structured: Structured, meta: Meta) -> tuple[Floats, Floats]:
-    """Return PASSAGE_CLUES, shape (n_passages, 4), and PAGE_CLUES, shape (4,).
+def clues(characters: Characters, structured: Structured, meta: Meta) -> tuple[Floats, Floats]:
+    """Return PASSAGE_CLUES, shape (n_passages, 4), given the passages' characters, and PAGE_CLUES, shape (4,).
 
     A passage counts 0, 1 or 2: its first words and its last words stand in the description, in longer texts of
     the JSON-LD, in the description of the page's main thing; or all of it in the names there.
@@ -46,35 +46,33 @@ def clues(page: Passages, structured: Structured, meta: Meta) -> tuple[Floats, F
     names = _plain(" . ".join(text for _, key, text in structured.texts if key in _NAMES))
     thing = _plain(" . ".join(t for kind, key, t in structured.texts if key == "description" and kind in _THINGS))
     of_page = [len(texts) > 500, np.log1p(len(texts)), np.log1p(len(thing)), np.log1p(len(described))]
-    if max(len(described), len(texts), len(names), len(thing)) <= 3:
-        return np.zeros((len(page), len(PASSAGE_CLUES)), dtype=np.float32), np.array(of_page, dtype=np.float32)
+    found = np.zeros((len(characters.sizes), len(PASSAGE_CLUES)), dtype=np.float32)
     known = set().union(*(text.split() for text in (described, texts, names, thing)))
-    rows: list[tuple[int, int, int, int]] = []
-    for text in page.text:
-        words = _ends(text)
-        if not words or (words[0] not in known and words[-1] not in known):
-            rows.append((0, 0, 0, 0))
-        elif len(words) < 3:
-            rows.append((0, 0, f" {' '.join(words)} " in names, 0))
+    for index, words in _quoted(characters, known) if known else ():
+        if len(words) < 3:
+            found[index, 2] = f" {' '.join(words)} " in names
         else:
             head, tail = f" {' '.join(words[:HEAD_WORDS])} ", f" {' '.join(words[-TAIL_WORDS:])} "
-            rows.append(
-                (
-                    (head in described) + (tail in described),
-                    (head in texts) + (tail in texts),
-                    head in names,
-                    (head in thing) + (tail in thing),
-                )
+            found[index] = (
+                (head in described) + (tail in described),
+                (head in texts) + (tail in texts),
+                head in names,
+                (head in thing) + (tail in thing),
             )
-    return np.array(rows, dtype=np.float32), np.array(of_page, dtype=np.float32)
+    return found, np.array(of_page, dtype=np.float32)
 
 
-def _ends(text: str) -> list[str]:
-    """Return the words of a short text, the first and the last words of a long one."""
-    if len(text) <= HEAD_CHARS + TAIL_CHARS:
-        return _WORD.findall(text.lower())
-    text = text[:MAX_PASSAGE_CHARS]
-    return _WORD.findall(text[:HEAD_CHARS].lower())[:-1] + _WORD.findall(text[-TAIL_CHARS:].lower())[1:]
+def _quoted(characters: Characters, known: set[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the passages that may be quoted in texts with these words, by index, and their words; of a long one the
+    first and the last words."""
+    found, begins, sizes = characters.words(NAMING, head=HEAD_CHARS, tail=TAIL_CHARS)
+    for index, (begin, size) in enumerate(zip(begins.tolist(), sizes.tolist(), strict=True)):
+        end = begin + size
+        if size and (
+            (found[begin] in known and found[min(begin + HEAD_WORDS, end) - 1] in known)
+            or (found[end - 1] in known and found[max(end - TAIL_WORDS, begin)] in known)
+        ):
+            yield index, found[begin:end]
 
 
 def page_tokens(page: Passages, url: str, structured: Structured, meta: Meta) -> set[str]:

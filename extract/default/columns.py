@@ -63,7 +63,8 @@ def names() -> list[str]:
 @dataclass(slots=True)
 class Table:
     """The columns of a page beside what further steps need: words and link share of each passage, shape (n_passages,),
-    and each passage's ancestors at HEIGHTS, shape (n_passages, n_heights)."""
+    each passage's element and ancestors at HEIGHTS, shape (n_passages, n_heights); and of each element of the page its
+    parent and the passages from `first` to `last`, shape (n_elements,). The document is its own parent."""
 
     values: Floats
     words: NDArray[np.float64]
@@ -71,33 +72,33 @@ class Table:
     paragraph: NDArray[np.bool_]
     heading: NDArray[np.bool_]
     ancestors: Ints
+    element: Ints
+    parent: Ints
     first: Ints
     last: Ints
     groups: Ints
 
 
-def columns(page: Passages) -> Table:
-    """Return the columns of a page of at least one passage; `values` has the shape (n_passages, n_columns)."""
+def columns(page: Passages, characters: Characters) -> Table:
+    """Return the columns of a page of at least one passage, given the characters of its passages; `values` has the
+    shape (n_passages, n_columns)."""
     n = len(page)
-    characters = Characters(page.text)
     counts, edges = characters.counts(), characters.edges()
     words = counts[:, 0].astype(np.float64)
     chars = np.maximum(counts[:, 1], 1)
     link = np.minimum(1.0, np.array(page.link_chars) / chars)
     paragraph = (words >= PARAGRAPH_WORDS) & (link < 0.5)
-    elements = page.elements
-    element = np.array(page.element, dtype=np.int64)
-    flags = np.array(elements.flags, dtype=np.int64)[element]
+    elements, element = page.elements, ints(page.element)
+    flags = ints([elements.flags[index] for index in page.element])
     inside = ((flags[:, None] >> np.arange(len(FLAGS))) & 1).astype(np.float32)
     heading = inside[:, FLAGS.index("heading")] > 0
-    depth = np.array(elements.depth)[element]
-    tag = np.array([_TAG_INDEX.get(elements.name[index], -1) for index in page.element])
+    depth = ints([elements.depth[index] for index in page.element])
+    tag = ints([_TAG_INDEX.get(elements.name[index], -1) for index in page.element])
     title = _like_title(page)
     own = _own(page, counts, edges, words, chars, link, title, depth)
-    first, last = np.array(elements.first), np.array(elements.last)
-    parent = np.maximum(np.array(elements.parent), 0)
+    first, last, path = ints(elements.first), ints(elements.last), ints(elements.path)
+    parent = np.maximum(ints(elements.parent), 0)
     ancestors = _ancestors(element, parent)
-    path = np.array(elements.path, dtype=np.int64)
     groups = np.unique(path[element], return_inverse=True)[1]
     date = counts[:, COUNTS.index("years")] + counts[:, COUNTS.index("clocks")] > 0
     parts = (
@@ -113,7 +114,12 @@ def columns(page: Passages) -> Table:
         _grouped(np.unique(path[parent[element]], return_inverse=True)[1], words, link, paragraph),
     )
     values = np.concatenate(parts, axis=1, dtype=np.float32)
-    return Table(values, words, link, paragraph, heading, ancestors, first, last, groups)
+    return Table(values, words, link, paragraph, heading, ancestors, element, parent, first, last, groups)
+
+
+def ints(values: Sequence[int]) -> Ints:
+    """Return a list as an array."""
+    return np.fromiter(values, dtype=np.int64, count=len(values))
 
 
 _TAG_INDEX = {tag: index for index, tag in enumerate(TAGS)}
@@ -159,13 +165,12 @@ def _own(
 def _like_title(page: Passages) -> NDArray[np.bool_]:
     """Return which passages are the page's title, or a good part of it."""
     title = page.title.lower()
-    return np.array(
-        [
-            bool(title) and 8 < len(text) < 300 and (text.lower() in title or title in text.lower())
-            for text in page.text
-        ],
-        dtype=np.bool_,
-    )
+    found = np.zeros(len(page), dtype=np.bool_)
+    for index, text in enumerate(page.text) if title else ():
+        if 8 < len(text) < 300:
+            lower = text.lower()
+            found[index] = lower in title if len(lower) <= len(title) else title in lower
+    return found
 
 
 def _prefix(values: NDArray[np.float64] | NDArray[np.bool_] | Floats) -> NDArray[np.float64]:

@@ -5,14 +5,14 @@ inline element in it, of the two elements around, of any element above; or a wor
 when it is short, or a word of the heading it stands under.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extract.default.hints import FLAGS
+from extract.default.characters import LETTER, Characters, Words
+from extract.default.columns import Table, ints
 from extract.default.passages import Passages
 
 HINT_SLOTS = ("own", "inner", "near", "above")
@@ -24,37 +24,37 @@ MAX_WORDS = 20
 PHRASE_WORDS = 4
 HEADING_WORDS = 10
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_HEADING = 1 << FLAGS.index("heading")
 
 Weights = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def words_of(text: str) -> list[str]:
-    """Return the first words of a text in lower case, numbers left out."""
-    return _WORD.findall(text[:MAX_CHARS].lower())[:MAX_WORDS]
+def first_words(characters: Characters) -> Words:
+    """Return the first words of each text in lower case, without numbers: MAX_WORDS of them count."""
+    return characters.words(LETTER, head=MAX_CHARS, least=2)
 
 
-def headings(page: Passages, words: Sequence[Sequence[str]]) -> list[int]:
-    """Return for each passage the index of the heading it stands under, -1 for none; long headings count as none."""
-    under, current = [], -1
-    flags = page.elements.flags
-    for index, element in enumerate(page.element):
-        under.append(current)
-        if flags[element] & _HEADING:
-            current = index if len(words[index]) <= HEADING_WORDS else -1
-    return under
+def headings(heading: NDArray[np.bool_], n_words: Ints) -> Ints:
+    """Return for each passage the index of the heading it stands under, -1 for none; long headings count as none.
+
+    `heading` says which passages are headings, `n_words` counts the first words of each passage.
+    """
+    last = np.maximum.accumulate(np.where(heading, np.arange(len(heading)), -1))
+    before = np.concatenate(([-1], last[:-1]))
+    return np.where(n_words[before] <= HEADING_WORDS, before, -1)
 
 
-def tokens(page: Passages) -> Iterator[list[str]]:
-    """Yield the tokens of each passage, `slot:hint` or `slot:word`."""
+def tokens(page: Passages, first: Words, heading: NDArray[np.bool_]) -> Iterator[list[str]]:
+    """Yield the tokens of each passage, `slot:hint` or `slot:word`, given its first words and which are headings."""
     sets, elements = page.hint_sets, page.elements
-    words = list(map(words_of, page.text))
+    sizes = np.minimum(first.sizes, MAX_WORDS)
+    words = [first.found[a : a + size] for a, size in zip(first.begins.tolist(), sizes.tolist(), strict=True)]
     above: list[tuple[str, ...]] = [()]
     for element in range(1, len(elements.name)):
         own = tuple(f"above:{hint}" for hint in sets[elements.hints[element]])
         above.append(above[elements.parent[element]] + own)
-    for index, heading in enumerate(headings(page, words)):
+    for index, over in enumerate(headings(heading, sizes).tolist()):
         element = page.element[index]
         parent = max(0, elements.parent[element])
         found = [f"own:{hint}" for hint in sets[elements.hints[element]]]
@@ -65,49 +65,54 @@ def tokens(page: Passages) -> Iterator[list[str]]:
         found += [f"word:{word}" for word in words[index]]
         if len(words[index]) <= PHRASE_WORDS:
             found.append("phrase:" + " ".join(words[index]))
-        if heading >= 0:
-            found += [f"under:{word}" for word in words[heading]]
+        if over >= 0:
+            found += [f"under:{word}" for word in words[over]]
         yield found
 
 
-def sums(page: Passages, weights: Mapping[str, int], values: Weights) -> Weights:
-    """Return the sum of the weights in each slot, shape (n_passages, n_slots).
+def sums(page: Passages, first: Words, table: Table, weights: Mapping[str, int], values: Weights) -> Weights:
+    """Return the sum of the weights in each slot, shape (n_passages, n_slots), given the first words of each passage.
 
     `weights` has the row of each known hint and word in `values`, shape (n_known + 1, n_slots), the last row zero.
     Equal to adding up the weights of `tokens`, without making them.
     """
     none = len(values) - 1
-    elements = page.elements
-    known = weights.get
-    by_set = _summed([[known(hint, none) for hint in hints] for hints in page.hint_sets], values[:, : len(HINT_SLOTS)])
-    hints = np.array(elements.hints)
-    parent = np.maximum(np.array(elements.parent), 0)
-    element = np.array(page.element)
-    above = by_set[hints, 3].tolist()
-    for index, up in enumerate(elements.parent[1:], 1):
-        above[index] += above[up]
+    known, element, parent = weights.get, table.element, table.parent
+    rows = [known(hint, none) for hint in chain.from_iterable(page.hint_sets)]
+    by_set = _summed(values[rows, : len(HINT_SLOTS)], _sizes(page.hint_sets))
+    hints, near = ints(page.elements.hints), parent[element]
     out = np.zeros((len(page), len(SLOTS)), dtype=np.float32)
     out[:, 0] = by_set[hints[element], 0]
-    out[:, 1] = _summed(page.inner, by_set[:, 1:2])[:, 0]
-    near = parent[element]
+    out[:, 1] = _summed(by_set[list(chain.from_iterable(page.inner)), 1:2], _sizes(page.inner))[:, 0]
     out[:, 2] = by_set[hints[near], 2] + by_set[hints[parent[near]], 2]
-    out[:, 3] = np.array(above)[element]
-    words = list(map(words_of, page.text))
-    summed = _summed([[known(word, none) for word in some] for some in words], values[:, 4::2])
-    out[:, 4] = summed[:, 0]
-    phrases = [known(" ".join(some), none) if len(some) <= PHRASE_WORDS else none for some in words]
-    out[:, 5] = values[phrases, 5]
-    under = np.array(headings(page, words))
+    out[:, 3] = _spanned(table, by_set[hints, 3])
+    sizes = np.minimum(first.sizes, MAX_WORDS)
+    of_word = ints([known(word, none) for word in first.found])
+    place = np.arange(len(of_word)) - np.repeat(first.begins, first.sizes)
+    summed = _summed(values[of_word[place < MAX_WORDS], 4::2], sizes)
+    phrases = zip(first.begins.tolist(), sizes.tolist(), strict=True)
+    whole = [known(" ".join(first.found[a : a + n]), none) if n <= PHRASE_WORDS else none for a, n in phrases]
+    out[:, 4], out[:, 5] = summed[:, 0], values[whole, 5]
+    under = headings(table.heading, sizes)
     out[:, 6] = np.where(under >= 0, summed[under, 1], 0.0)
     return out
 
 
-def _summed(rows: Sequence[Sequence[int]], values: Weights) -> Weights:
-    """Return the sum of the rows of `values` that each of several lists names, shape (n_lists, n_columns)."""
-    sizes = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+def _spanned(table: Table, values: Weights) -> Doubles:
+    """Return for each passage the sum of the values of the elements around it, which are those that span it."""
+    n = len(table.words) + 1
+    begin = np.bincount(table.first, values, minlength=n)
+    return np.cumsum(begin - np.bincount(table.last, values, minlength=n))[:-1]
+
+
+def _sizes(rows: Sequence[Sequence[object]]) -> Ints:
+    return np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+
+
+def _summed(values: Weights, sizes: Ints) -> Weights:
+    """Return the sums of runs of rows, the first `sizes[0]` of them and so on, shape (n_runs, n_columns)."""
     some = sizes > 0
-    out = np.zeros((len(rows), values.shape[1]), dtype=np.float32)
-    if some.any():
-        flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(sizes.sum()))
-        out[some] = np.add.reduceat(values[flat], (np.cumsum(sizes) - sizes)[some])
+    out = np.zeros((len(sizes), values.shape[1]), dtype=np.float32)
+    if len(values):
+        out[some] = np.add.reduceat(values, (np.cumsum(sizes) - sizes)[some])
     return out

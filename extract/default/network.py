@@ -98,8 +98,9 @@ class Network:
 
 def standardised(columns: Floats, mean: Floats, scale: Floats) -> Floats:
     """Return columns with about zero mean and unit deviation, shape kept."""
-    scaled: Floats = np.clip((columns - mean) * scale, -CLIP, CLIP).astype(np.float32, copy=False)
-    return scaled
+    scaled: Floats = np.subtract(columns, mean, dtype=np.float32)
+    scaled *= scale
+    return np.clip(scaled, -CLIP, CLIP, out=scaled)
 
 
 def probability_of(odds: Floats) -> Doubles:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blocks.model import body_digest
+from extract.default.characters import Characters, Words
 from extract.default.clues import PAGE_TYPES, clues, page_tokens, page_vector, softmax, token_rows
 from extract.default.columns import Table, columns
-from extract.default.cues import SLOTS, sums
+from extract.default.cues import SLOTS, first_words, sums
 from extract.default.network import CLIP, NAMES, Member, Network
 from extract.default.passages import Passages
 from extract.default.structured import Meta, Structured, read_meta, read_structured
@@ -33,8 +34,9 @@ WINDOWS = (1, 2, 4)
 
 def squash(values: Floats) -> Floats:
     """Return sign(x) log(1 + |x|): counts and shares in one range."""
-    squashed: Floats = np.sign(values) * np.log1p(np.abs(values))
-    return squashed
+    squashed: Floats = np.abs(values)
+    np.log1p(squashed, out=squashed)
+    return np.copysign(squashed, values, out=squashed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Facts:
     """What was read off a page before anything trained looks at it."""
 
     page: Passages
+    first: Words
     table: Table
     squashed: Floats
     structured: Structured
@@ -73,12 +76,14 @@ class Facts:
 def read_facts(page: Passages, url: str) -> Facts:
     """Return the facts of a page of at least one passage."""
     structured, meta = read_structured(page.structured), read_meta(page.meta)
-    table = columns(page)
+    characters = Characters(page.text)
+    table = columns(page, characters)
     squashed = squash(table.values)
-    found, of_page = clues(page, structured, meta)
+    found, of_page = clues(characters, structured, meta)
     vector = page_vector(squashed, table.words, of_page)
     tokens = page_tokens(page, url, structured, meta)
-    return Facts(page, table, squashed, structured, meta, found, vector, of_page, tokens)
+    first = first_words(characters)
+    return Facts(page, first, table, squashed, structured, meta, found, vector, of_page, tokens)
 
 
 def inputs(facts: Facts, cues: Floats, types: Doubles) -> Floats:
@@ -114,7 +119,7 @@ class Numbers:
 
         `alike` are the mean probabilities of the types of pages of the same template: they are of one type.
         """
-        cues = sums(facts.page, self.cue_rows, self.cue_values)
+        cues = sums(facts.page, facts.first, facts.table, self.cue_rows, self.cue_values)
         types = self.types.probabilities(facts.vector, facts.tokens)
         if alike is not None:
             types = types * alike / (types @ alike)

@@ -176,10 +176,15 @@ def _blocks(
     kept = np.unique(of_passage[content[blocks]])
     verdicts = [UNSEEN] * n
     seen = np.flatnonzero(total)
-    for block, is_content, score in zip(seen.tolist(), content[seen].tolist(), mean[seen].tolist(), strict=True):
-        why = "kept passages" if is_content else "dropped passages"
-        verdicts[block] = Verdict(is_content, round(score, 4), f"{why}, mean probability {score:.2f}")
+    percents = np.rint(100 * mean[seen]).astype(np.int64).tolist()
+    rows = zip(seen.tolist(), content[seen].tolist(), np.round(mean[seen], 4).tolist(), percents, strict=True)
+    for block, is_content, score, percent in rows:
+        verdicts[block] = Verdict(is_content, score, _WHY[is_content][percent])
     return tuple(verdicts), tuple(kept.tolist())
+
+
+_WHY = [[f"{kind} passages, mean probability {n / 100:.2f}" for n in range(101)] for kind in ("dropped", "kept")]
+"""Why a block is dropped, why it is kept, by the percents of its mean probability."""
 
 
 def overlaps(page: Page, passages: Passages) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -32,6 +32,7 @@ from extract.tokens import TOKEN
 MAX_INNER_HINTS = 5
 """Inline elements of a passage that are read for hints."""
 
+_END, _START, _ATTRIBUTES, _RAW_TEXT = (TOKEN.groupindex[name] for name in ("end", "start", "attributes", "raw_text"))
 _BOLD = frozenset({"b", "strong"})
 
 _SPECIAL = CELLS | TABLES | SILENT | {"pre"}
@@ -145,7 +146,9 @@ class _Reader:
             if places and places[-1] > self.cells[-1]:
                 self.pop_to(places[-1])
         elif name in CLOSES:
-            self._imply_end(*CLOSES[name])
+            closed, barriers = CLOSES[name]
+            if self.rows[self.stack[-1]][0] not in barriers:
+                self._imply_end(closed, barriers)
         if kind == BLOCK_KIND:
             stack = self.stack
             place = len(stack)
@@ -188,8 +191,17 @@ class _Reader:
         """Follow the end tag of an element that ends a passage; one that has nothing to end is ignored."""
         places = self.open.get(name)
         if places:
-            place = places[-1]
-            if place == len(self.stack) - 1 or place >= (self.tables if name in TABLE_PARTS else self.cells)[-1]:
+            place, stack = places[-1], self.stack
+            if place == len(stack) - 1:
+                if self.opening >= 0:
+                    self.flush()
+                places.pop()
+                self.last[stack.pop()] = len(self.kept)
+                if name in _SPECIAL:
+                    self._leave(name, place)
+                if self.link > place:
+                    self.link = 0
+            elif place >= (self.tables if name in TABLE_PARTS else self.cells)[-1]:
                 if self.opening >= 0:
                     self.flush()
                 self.pop_to(place)
@@ -244,19 +256,18 @@ def read_passages(source: str) -> Passages:
             elif buffer:
                 buffer.append(piece if reader.pre else " ")
         at = end
-        group = match.lastgroup
-        if group == "end":
-            written = match["end"]
-            name, kind = known[written]
+        group = match.lastindex
+        if group == _END:
+            name, kind = known[match[_END]]
             if kind == BLOCK_KIND:
                 end_tag(name)
             elif name == "a":
                 reader.link = 0
             elif name in _BOLD and reader.bold:
                 reader.bold -= 1
-        elif group == "attributes":
-            written, attributes = match.group("start", "attributes")
-            name, kind = known[written]
+        elif group == _ATTRIBUTES:
+            name, kind = known[match[_START]]
+            attributes = match[_ATTRIBUTES]
             if kind == INLINE_KIND:
                 inline(name, attributes, begin)
             elif kind == BREAK_KIND:
@@ -265,7 +276,7 @@ def read_passages(source: str) -> Passages:
                 if name == "meta":
                     reader.passages.meta.append(attributes)
                 start(name, kind, attributes)
-        elif group == "raw_text":
+        elif group == _RAW_TEXT:
             reader.raw(match["raw"].lower(), match["raw_attributes"], match["raw_text"])
     if at < len(source) and not reader.silent and not source[at:].isspace():
         reader.text(source[at:], at)
@@ -294,16 +305,11 @@ def _read_hints(reader: _Reader) -> None:
     passages, elements = reader.passages, reader.passages.elements
     hints = Hints(passages.hint_sets)
     n = len(elements.name)
-    elements.flags, elements.path, elements.hints = [0] * n, [0] * n, [0] * n
-    flags, path, index = elements.flags, elements.path, elements.hints
-    first, last, parents = elements.first, elements.last, elements.parent
-    names, attributes, known = elements.name, elements.attributes, hints.written
-    for element in range(1, n):
-        if last[element] > first[element]:
-            parent = parents[element]
-            written = names[element], attributes[element]
-            index[element], own, step = known.get(written) or hints.read(*written)
+    flags, path, index = elements.flags, elements.path, elements.hints = [0] * n, [0] * n, [0] * n
+    rows = zip(elements.name, elements.attributes, elements.parent, elements.first, elements.last, strict=True)
+    for element, (name, attributes, parent, first, last) in enumerate(rows):
+        if last > first and element:
+            index[element], own, step = hints[name, attributes]
             flags[element] = flags[parent] | own
             path[element] = crc32(step, path[parent])
-    for inner in reader.inners:
-        passages.inner.append(tuple(hints.read("", attributes)[0] for attributes in inner))
+    passages.inner = [tuple([hints["", tag][0] for tag in tags]) if tags else () for tags in reader.inners]

@@ -45,7 +45,9 @@ class Surroundings:
         of_group = self.of_group(values)
         for at in range(0, len(values), size):
             low, high = self.low[:, at : at + size], self.high[:, at : at + size]
-            spans = (sums[high] - sums[low]) / np.maximum(1, high - low)[:, :, None]
+            spans = sums.take(high, axis=0)
+            spans -= sums.take(low, axis=0)
+            spans /= np.maximum(1, high - low)[:, :, None]
             yield np.concatenate((*spans, of_group[at : at + size]), axis=1, dtype=np.float32)
 
     def of_group(self, values: Floats) -> Floats:

@@ -77,15 +77,16 @@ def example(source: str, url: str, truth: str, page_type: str) -> Example:
     """Return a page and its main content as an example. ValueError for an unknown page type."""
     page = read_passages(source)
     bags = tuple(Counter(words_of(text)) for text in page.text)
+    facts = read_facts(page, url) if len(page) else None
     return Example(
         group_of(url),
         PAGE_TYPES.index(page_type),
-        read_facts(page, url) if len(page) else None,
+        facts,
         np.nan_to_num(labels(page.text, truth)),
         np.array([bag.total() for bag in bags], dtype=np.float64),
         bags,
         Counter(words_of(truth)),
-        tuple(Counter(found) for found in tokens(page)),
+        tuple(Counter(found) for found in tokens(page, facts.first, facts.table.heading)) if facts else (),
     )
 
 
@@ -158,7 +159,9 @@ def _without(examples: Sequence[Example], folds: NDArray[np.int64], fold: int) -
 
 def _inputs(each: Example, rows: dict[str, int], values: Floats, types: Types) -> Floats:
     facts = _facts(each)
-    return inputs(facts, sums(facts.page, rows, values), types.probabilities(facts.vector, facts.tokens))
+    return inputs(
+        facts, sums(facts.page, facts.first, facts.table, rows, values), types.probabilities(facts.vector, facts.tokens)
+    )
 
 
 def _lessons(examples: Sequence[Example], columns: Sequence[Floats]) -> list[Lesson]:

@@ -1,9 +1,11 @@
 """Counts of characters, of all texts at once."""
 
+import re
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from extract.default.characters import COUNTS, ENDS, Characters
+from extract.default.characters import COUNTS, ENDS, LETTER, NAMING, Characters
 
 
 def counts(text: str) -> dict[str, float]:
@@ -39,3 +41,16 @@ def test_a_text_counts_alike_alone_and_among_others(texts: list[str]) -> None:
     for text, row in zip(texts, together, strict=True):
         assert Characters([text]).counts()[0].tolist() == row.tolist()
         assert row[COUNTS.index("chars")] == len(text)
+
+
+@given(st.lists(st.text("aB9_ é.世\n", min_size=1, max_size=12), min_size=1, max_size=5))
+def test_words_are_those_a_regular_expression_finds(texts: list[str]) -> None:
+    characters = Characters(texts)
+    for flag, least, pattern in ((LETTER, 2, r"[^\W\d_]{2,}"), (NAMING, 1, r"\w+")):
+        found, begins, sizes = characters.words(flag, head=12, least=least)
+        words = [found[a : a + n] for a, n in zip(begins.tolist(), sizes.tolist(), strict=True)]
+        assert words == [re.findall(pattern, text.lower()) for text in texts]
+
+
+def test_words_are_looked_for_at_both_ends() -> None:
+    assert Characters(["one two three four"]).words(LETTER, head=4, tail=4).found == ["one", "four"]

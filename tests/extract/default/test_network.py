@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 import extract.default.fitting as fitting
-from extract.default.columns import HEIGHTS, columns
+from extract.default.characters import Characters
+from extract.default.columns import HEIGHTS, Table, columns
 from extract.default.fitting import Lesson, fit_network
 from extract.default.network import MESSAGE, NAMES, Member
 from extract.default.reader import read_passages
@@ -18,8 +19,13 @@ SOURCE = "<h1>Title</h1><ul><li>menu<li>more</ul><div><p>One text.<p>Two <b>text
 Floats = NDArray[np.float32]
 
 
+def columns_of(source: str) -> Table:
+    page = read_passages(source)
+    return columns(page, Characters(page.text))
+
+
 def around(source: str = SOURCE) -> Surroundings:
-    return surroundings(columns(read_passages(source)))
+    return surroundings(columns_of(source))
 
 
 def lesson(seed: int, source: str = SOURCE) -> Lesson:
@@ -30,7 +36,7 @@ def lesson(seed: int, source: str = SOURCE) -> Lesson:
 
 
 def test_means_are_those_of_the_passages_around() -> None:
-    table = columns(read_passages(SOURCE))
+    table = columns_of(SOURCE)
     page, n = surroundings(table), len(table.words)
     values = np.arange(2.0 * n, dtype=np.float32).reshape(n, 2)
     means = page.means(values).reshape(n, N_SURROUNDINGS, 2)
