@@ -27,6 +27,8 @@ def main() -> int:
         try:
             if work["task"] == "evict":
                 store.evict(Budget(**work["budget"]), int(time.time()))
+            elif work["task"] == "collect":
+                store.collect(purged=True)
             else:
                 store.compact(gently=True)
         finally:

@@ -1,4 +1,5 @@
-"""Work on the store that nobody waits for: eviction when it is over its budget, compaction when it is quiet.
+"""Work on the store that nobody waits for: what a purge leaves to do, eviction when it is over its budget, compaction
+when it is quiet.
 
 The writer process decides when; a process of its own, at low priority, does it, so that captures are written
 meanwhile. It may be killed at any moment. The store's URL, which may hold a password, reaches it by its standard
@@ -57,14 +58,30 @@ class Upkeep:
         self._started = self._written = time.monotonic()
         self._looked = 0.0
         self._compacted = True
+        self._purged = False
 
     @property
     def running(self) -> bool:
         """Whether the process is at work."""
         return self._process is not None and self._process.poll() is None
 
+    def opened(self, store: Store) -> None:
+        """Take up what was left to do when the last process ended."""
+        self._purged = bool(store.collect(dry_run=True, purged=True).notes)
+
+    def purged(self) -> None:
+        """See soon that no bytes of what was purged are left."""
+        self._purged = True
+        self._collect()
+
+    def _collect(self) -> bool:
+        if started := self._purged and self._start("collect"):
+            self._purged = False
+        return started
+
     def admit(self, store: Store) -> None:
         """Make sure that there is room for more; StoreUnavailable while there is none."""
+        self._collect()
         limit = self._chores.budget.max_store_bytes
         self._written, self._compacted = time.monotonic(), False
         if not limit:
@@ -80,6 +97,8 @@ class Upkeep:
         chores, now = self._chores, time.monotonic()
         ages = chores.budget.max_site_bytes or chores.budget.max_age_seconds
         quiet = now - self._written >= chores.compact_idle_seconds > 0
+        if self._collect():
+            return
         if ages and now - self._looked >= LOOK_SECONDS and self._start("evict"):
             self._looked = now
         elif quiet and not self._compacted and self._start("compact"):
@@ -121,6 +140,12 @@ class NoUpkeep(Upkeep):
     def admit(self, store: Store) -> None:
         if self._chores.budget:
             store.evict(self._chores.budget, int(time.time()))
+
+    def opened(self, store: Store) -> None:
+        """Nothing is ever left to do."""
+
+    def purged(self) -> None:
+        """Nothing is left to do."""
 
     def idle(self) -> None:
         """Nothing to do."""

@@ -117,8 +117,8 @@ class Writer:
             store.invalidate(operation.key, operation.before)
         elif isinstance(operation, Use):
             store.note_uses(operation.urls, operation.time)
-        else:
-            store.purge(operation.pattern)
+        elif store.purge(operation.pattern, later=True):
+            self._upkeep.purged()
 
     def _decode(self, capture: Capture) -> Capture:
         limits = self._limits
@@ -142,6 +142,7 @@ class Writer:
             try:
                 if self._store is None:
                     self._store = self._opener()
+                    self._upkeep.opened(self._store)
                 act(self._store, again)
             except StoreUnavailable as exc:
                 again = True

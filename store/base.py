@@ -208,16 +208,19 @@ class Store(Protocol):
         """Mark the captures of `url` (or key) received at or before `before` as invalid; return how many."""
         ...
 
-    def purge(self, pattern: str, *, dry_run: bool = False) -> int:
-        """Delete the captures whose URL matches; none of their own bytes remain. Return how many."""
+    def purge(self, pattern: str, *, dry_run: bool = False, later: bool = False) -> int:
+        """Delete the captures whose URL matches; none of their own bytes remain. Return how many.
+
+        Writing anew what holds such bytes can take seconds a site: `later` leaves it to `collect`.
+        """
         ...
 
     def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
         """Rewrite small packs into large, strongly compressed ones; `gently`, only where that is soon done."""
         ...
 
-    def collect(self, *, dry_run: bool = False) -> Plan:
-        """Drop what no capture needs any more."""
+    def collect(self, *, dry_run: bool = False, purged: bool = False) -> Plan:
+        """Drop what no capture needs any more; `purged`, only at the sites where a purge has left something."""
         ...
 
     def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:

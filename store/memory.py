@@ -128,7 +128,7 @@ class MemoryStore:
             self._kept[record.id].record = replace(record, freshening=replace(fresh, invalid=True))
         return len(records)
 
-    def purge(self, pattern: str, *, dry_run: bool = False) -> int:
+    def purge(self, pattern: str, *, dry_run: bool = False, later: bool = False) -> int:
         gone = list(self.captures(pattern))
         if dry_run:
             return len(gone)
@@ -154,7 +154,7 @@ class MemoryStore:
         size = self.stats().bytes.ondisk
         return Plan(bytes_before=size, bytes_after=size)
 
-    def collect(self, *, dry_run: bool = False) -> Plan:
+    def collect(self, *, dry_run: bool = False, purged: bool = False) -> Plan:
         return self.compact()
 
     def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:

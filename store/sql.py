@@ -82,20 +82,20 @@ class SqlStore(Parts):
                 for record, freshening in sorted(marks.items(), key=lambda mark: (mark[0].place[0], mark[0].id)):
                     freshenings.put(connection, record, freshening)
 
-    def purge(self, pattern: str, *, dry_run: bool = False) -> int:
+    def purge(self, pattern: str, *, dry_run: bool = False, later: bool = False) -> int:
         from store.upkeep import removing
 
-        return removing.purge(self, pattern, dry_run=dry_run)
+        return removing.purge(self, pattern, dry_run=dry_run, later=later)
 
     def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
         from store.upkeep import rewriting
 
         return rewriting.compact(self, dry_run=dry_run, gently=gently)
 
-    def collect(self, *, dry_run: bool = False) -> Plan:
+    def collect(self, *, dry_run: bool = False, purged: bool = False) -> Plan:
         from store.upkeep import removing
 
-        return removing.collect(self, dry_run=dry_run)
+        return removing.collect(self, dry_run=dry_run, purged=purged)
 
     def evict(self, budget: Budget, now: int, *, dry_run: bool = False) -> Plan:
         from store.upkeep import eviction

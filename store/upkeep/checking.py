@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
@@ -30,7 +31,7 @@ from store.names import PROBES, number_of
 from store.packing.packs import DamagedPack
 from store.parts import Parts
 from store.reading import Gone, Reader
-from store.upkeep import compactions, vacuuming
+from store.upkeep import compactions, leftovers, vacuuming
 from store.upkeep.repairing import drop_lost, put_right
 from store.upkeep.trimming import trim
 
@@ -82,10 +83,11 @@ def _meta(store: Parts) -> list[Finding]:
     if vacuuming.ERASED in rows and not _META["purges"].fullmatch(rows.pop(vacuuming.ERASED)):
         wrong.append(f"meta: {vacuuming.ERASED} is not what was written")
     for name, value in rows.items():
-        number = name.removeprefix(uses.PREFIX)
-        if not (name.startswith(uses.PREFIX) and number.isdecimal() and int(number) in sites):
+        kind, _, number = name.partition(" ")
+        sound = _OF_SITES.get(f"{kind} ")
+        if sound is None or not (number.isdecimal() and int(number) in sites):
             wrong.append(f"meta: {name!r} belongs to nothing")
-        elif uses.decode(value) is None:
+        elif not sound(value):
             wrong.append(f"meta: {name!r} is not what was written")
     wrong += [f"freshening {row.id} of site {row.site} belongs to no capture" for row in strays]
     return [Finding(sentence) for sentence in wrong]
@@ -102,6 +104,13 @@ _META = {
     "next": re.compile(r"[1-9][0-9]*"),
     "purges": re.compile(r"0|[1-9][0-9]*"),
 }
+
+
+_OF_SITES: dict[str, Callable[[str], bool]] = {
+    uses.PREFIX: lambda value: uses.decode(value) is not None,
+    leftovers.PREFIX: str.isdecimal,
+}
+"""How the names of rows of single sites begin, and whether a value is sound."""
 
 
 def _site(store: Parts, site: int, name: str | None) -> tuple[int, list[Finding], list[Row[Any]]]:

@@ -15,14 +15,15 @@ from store.models import FresheningRow, Pack, Site
 from store.names import number_of
 from store.parts import Parts
 from store.rows import present_urls
-from store.upkeep import vacuuming
+from store.upkeep import leftovers, vacuuming
 from store.upkeep.claims import claimed, site_job
 from store.upkeep.rewriting import finish
 from store.upkeep.trimming import Trim, plan, trim
 
 
-def purge(store: Parts, pattern: str, *, dry_run: bool) -> int:
-    """Delete the captures that match, in one transaction a site, and then what only they needed."""
+def purge(store: Parts, pattern: str, *, dry_run: bool, later: bool) -> int:
+    """Delete the captures that match, in one transaction a site, and then what only they needed; `later` leaves that
+    to `collect`."""
     by_site: dict[int, list[Record]] = defaultdict(list)
     for record in store.finder.captures(pattern):
         by_site[record.place[0]].append(record)
@@ -36,7 +37,10 @@ def purge(store: Parts, pattern: str, *, dry_run: bool) -> int:
             forget(connection, site, records)
             query = "update meta set value = cast(cast(value as bigint) + 1 as text) where name = 'purges'"
             connection.execute(text(query))
+            leftovers.note(connection, site)
     store.writer.forget()
+    if later:
+        return n_captures
     clean(store, by_site)
     if vacuuming.erase(store.database):
         with store.database.write() as connection:
@@ -74,14 +78,18 @@ def _subtract(connection: Connection, site: int, records: Sequence[Record]) -> N
     connection.execute(update(Site).where(Site.id == site).values(values))
 
 
-def collect(store: Parts, *, dry_run: bool) -> Plan:
+def collect(store: Parts, *, dry_run: bool, purged: bool) -> Plan:
     """Write packs anew that hold bytes of captures which are gone, and drop packs that nothing needs; then see that
-    nothing is left of what earlier purges could not erase."""
+    nothing is left of what earlier purges could not erase. `purged`: only at the sites where a purge left that."""
     with store.database.read() as connection:
         purges, erased = vacuuming.purged(connection)
-    done = clean(store, _sites(store), dry_run=dry_run, claim=True)
+        noted = leftovers.noted(connection)
+    done = clean(store, noted if purged else _sites(store), dry_run=dry_run, claim=True)
     if not dry_run and erased < purges:
-        _erase(store, purges)
+        with store.database.read() as connection:
+            others = leftovers.noted(connection)  # where another process is at work, or something is damaged
+        if not others:
+            _erase(store, purges)
     return done
 
 
@@ -111,12 +119,16 @@ def clean(store: Parts, sites: Iterable[int], *, dry_run: bool = False, claim: b
     with store.database.read() as connection:
         before = store.database.size(connection)
         names = {row.id: row.name for row in connection.execute(select(Site.id, Site.name))}
+        noted = leftovers.noted(connection)
     rewritten, dropped, notes = 0, 0, []
     for site in sorted(sites):
         with claimed(store.database, site_job(site)) if claim and not dry_run else nullcontext(True) as mine:
             found = plan(store, site) if mine else Trim()
             if found and not dry_run:
                 trim(store, site)
+            if mine and not dry_run and site in noted and not (found and plan(store, site)):
+                with store.database.write() as connection:
+                    leftovers.settle(connection, site, noted[site])
         if not found:
             continue
         rewritten, dropped = rewritten + len(found.rewrite), dropped + len(found.drop)

@@ -84,3 +84,26 @@ def test_what_is_killed_at_work_leaves_a_sound_store(tmp_path: Path) -> None:
         assert store.check()[1] == []
     assert {record.capture.url for record in store.captures()} <= kept
     store.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_what_a_purge_left_is_taken_up_by_the_next_process(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    database_url = f"sqlite:///{tmp_path}/x.db" if kind == "sqlite" else str(request.getfixturevalue("pg_url"))
+    store = open_store(database_url)
+    store.keep(site_pages(40))
+    store.compact()
+    upkeep = Upkeep(database_url, {}, Chores())
+    upkeep.opened(store)
+    upkeep.idle()
+    assert not upkeep.running, "nothing was purged"
+    assert store.purge("*1", later=True)
+    upkeep.opened(store)
+    upkeep.idle()
+    assert upkeep.running
+    wait_for(lambda: not upkeep.running)
+    assert not store.collect(dry_run=True, purged=True).notes
+    assert store.check()[1] == []
+    upkeep.close()
+    store.close()

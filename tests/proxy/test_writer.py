@@ -1,14 +1,20 @@
 """The writer: order, decoding, patience with a store that fails, and no capture twice."""
 
 import gzip
+import time
 from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
 
 from blocks.model import Capture
 from proxy.operations import Freshen, Invalidate, Keep, Limits, Operation, Purge, Settled, Trying
+from proxy.upkeep import Chores, Upkeep
 from proxy.writer import Writer
 from store.base import Freshening, StoreUnavailable
 from store.memory import MemoryStore
+from store.opening import open_store
 from tests.proxy.making import FRESH, LIMITS, capture
+from tests.store.conftest import site_pages
 
 URL = "http://a.test/"
 
@@ -118,3 +124,21 @@ def test_what_the_store_refuses_is_given_up_alone() -> None:
     store = Refusing()
     told = write(store, [Keep(1, capture()), Keep(2, capture("http://bad.test/")), Keep(3, capture("http://c.test/"))])
     assert told == [Settled(1), Settled(2, "refused", "ValueError: no such page"), Settled(3)]
+
+
+def test_a_purge_is_settled_before_its_bytes_are_written_anew(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/x.db"
+    with closing(open_store(url)) as store:
+        store.keep(site_pages(40))
+        store.compact()
+        told: list[object] = []
+        writer = Writer(lambda: open_store(url), LIMITS, told.append, Upkeep(url, {}, Chores()))
+        with closing(writer):
+            writer.write([Purge(1, "*1"), Keep(2, capture("http://b.test/"))], False)
+            assert told == [[Settled(1)], [Settled(2)]]
+            assert not list(store.captures("http://a.test/*1"))
+            deadline = time.monotonic() + 60
+            while store.collect(dry_run=True, purged=True).notes:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        assert store.check()[1] == []

@@ -224,3 +224,47 @@ def test_collection_finishes_a_purge_that_was_interrupted(store: SqlStore) -> No
     assert SECRET not in decoded(store)
     assert store.check() == (len(pages) - len(records), [])
     assert not store.collect(dry_run=True).notes
+
+
+def test_what_a_purge_leaves_for_later_is_noted_until_it_is_done(
+    store: SqlStore, request: pytest.FixtureRequest
+) -> None:
+    pages = [*marked(), *site_pages(5, "b.test")]
+    server = None if store.database.is_sqlite else request.getfixturevalue("pg_server")
+    store.keep(pages)
+    store.compact()
+    assert not store.collect(dry_run=True, purged=True).notes
+    before = store.purges()
+    assert store.purge("*/secret", later=True) == 6
+    assert store.purges() > before
+    assert not any(record.capture.url.endswith("/secret") for record in store.captures())
+    assert SECRET in decoded(store)
+    assert store.check() == (len(pages) - 6, [])
+    assert store.collect(dry_run=True, purged=True).rewrite
+    assert store.collect(purged=True).rewrite
+    store.reader.forget()
+    assert SECRET not in decoded(store)
+    assert SECRET not in on_disk(store, server)
+    assert not store.collect(dry_run=True, purged=True).notes
+    assert store.check() == (len(pages) - 6, [])
+
+
+def test_only_the_sites_that_were_purged_are_looked_at(store: SqlStore) -> None:
+    from store.upkeep import leftovers
+    from store.upkeep.removing import forget
+
+    store.keep([*marked(), *marked("b.test", 20)])
+    store.compact()
+    records = [record for record in store.captures("http://b.test/*") if record.capture.url.endswith("/secret")]
+    with store.database.write() as connection:
+        forget(connection, records[0].place[0], records)
+    store.purge("http://a.test/*/secret", later=True)
+    (note,) = store.collect(dry_run=True, purged=True).notes
+    assert note.startswith("a.test")
+    with store.database.write() as connection:
+        (site,) = leftovers.noted(connection)
+        leftovers.settle(connection, site, "0")
+        assert set(leftovers.noted(connection)) == {site}, "a later purge stays noted"
+    store.collect()
+    with store.database.read() as connection:
+        assert not leftovers.noted(connection)
