@@ -246,7 +246,7 @@ def decode(stored: bytes, base: bytes = b"", *, max_bytes: int = 1 << 31) -> byt
     if stored[:1] != bytes([ZSTD]):
         raise DamagedPack(f"codec {stored[:1].hex() or 'missing'}: 00 or 01 expected")
     try:
-        frame = stored[1:]
+        frame = memoryview(stored)[1:]
         if zstandard.frame_content_size(frame) > max_bytes:
             raise DamagedPack("frame declares more bytes than any pack has")
         if not base:
