@@ -4,15 +4,22 @@ What a page is about is written in one place; what stands outside of it leads el
 passages does not see that place: it follows from all of them together.
 """
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
+from extract.default.clues import PAGE_TYPES
 from extract.default.columns import PARAGRAPH_WORDS, Table
+from extract.default.numbers import Facts
+from extract.default.passages import Passages
 
 Doubles = NDArray[np.float64]
 
+ARTICLE = PAGE_TYPES.index("article")
+
 SURELY = 0.8
-"""The probability from which a passage counts as running text."""
+"""The probability from which a passage counts as running text, or a page as an article."""
 
 MAX_LINK = 0.2
 """The share of links up to which it does."""
@@ -26,6 +33,17 @@ SHARE = 0.9
 OUTSIDE = 1.0
 """What passages outside of the core lose in log-odds: the best of 0.7 to 6 on WCXB's development pages, by
 cross-validation."""
+
+NAMED = 0.8
+"""The least log-odds of the name of a page that may be no article: chosen for a bookshop's titles and authors, which
+stand outside of the core; WCXB's development pages lose 0.0005 by it, as its articles' truths have no titles."""
+
+IN_TITLE = 0.7
+"""The share of a heading's words that the title has."""
+
+MAX_NAME_WORDS = 30
+
+_WORD = re.compile(r"\w+")
 
 
 def running_text(probability: Doubles, table: Table) -> NDArray[np.bool_]:
@@ -58,6 +76,38 @@ def probability_of(odds: Doubles) -> Doubles:
     return probability
 
 
-def centred(probability: Doubles, table: Table) -> Doubles:
-    """Return the probabilities with those outside of the core lowered."""
-    return probability_of(odds_of(probability) - OUTSIDE * outside_core(probability, table))
+def speaks_of(title: set[str], text: str) -> bool:
+    """Return whether a title, given by its words, has nearly all words of a text that is no long one."""
+    words = _WORD.findall(text.lower())[: MAX_NAME_WORDS + 1]
+    said = sum(word in title for word in words)
+    return 0 < len(words) <= MAX_NAME_WORDS and said >= IN_TITLE * len(words)
+
+
+def title_words(page: Passages) -> set[str]:
+    """Return the words of a page's title in lower case."""
+    return set(_WORD.findall(page.title.lower()))
+
+
+def name(facts: Facts, outside: NDArray[np.bool_]) -> slice:
+    """Return where the page is named before its core: a heading of which the title speaks, and what follows it, which
+    often says by whom or what for; an empty slice where it is not."""
+    core = np.flatnonzero(~outside)
+    title = title_words(facts.page)
+    for index in np.flatnonzero(facts.table.heading[: core[0] + 1] if len(core) else ()).tolist():
+        if speaks_of(title, facts.page.text[index]):
+            return slice(index, index + 2)
+    return slice(0, 0)
+
+
+def centred(probability: Doubles, facts: Facts, types: Doubles) -> Doubles:
+    """Return the probabilities with those outside of the core lowered; the page's name is not.
+
+    `types` are the probabilities of PAGE_TYPES. Where the page may be something else than an article, its name is kept.
+    """
+    outside = outside_core(probability, facts.table)
+    named = name(facts, outside) if outside.any() else slice(0, 0)
+    outside[named] = False
+    odds = odds_of(probability) - OUTSIDE * outside
+    if types[ARTICLE] < SURELY:
+        odds[named] = np.maximum(odds[named], NAMED)
+    return probability_of(odds)

@@ -5,13 +5,20 @@ what stands outside of the page's core is not. Links, on a page with running tex
 page has for itself at one place, as a heading or just before its text, says what it is about, by whom and of when.
 """
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extract.default.core import MIN_WORDS, odds_of, outside_core, probability_of, running_text
+from extract.default.core import (
+    MIN_WORDS,
+    odds_of,
+    outside_core,
+    probability_of,
+    running_text,
+    speaks_of,
+    title_words,
+)
 from extract.default.hints import FLAGS
 from extract.default.numbers import Facts
 from extract.default.site import Others
@@ -30,9 +37,6 @@ BEFORE = 3
 
 BYLINE_WORDS = 25
 
-IN_TITLE = 0.7
-"""The share of a heading's words that the title has."""
-
 OWN = 0.1
 """The share of other pages up to which a text is a page's own: books share an author."""
 
@@ -41,8 +45,6 @@ PART = 0.1
 
 ONE = 1.5
 """Passages a page up to which a place has one."""
-
-MAX_HEADING_WORDS = 30
 
 HABIT = 0.9
 """How much the log-odds of content at a place of other pages weigh."""
@@ -60,7 +62,6 @@ LEADING = 5.0
 """What it loses in log-odds on a page with running text."""
 
 _HEADING = 1 << FLAGS.index("heading")
-_WORD = re.compile(r"\w+")
 
 
 class _Places(NamedTuple):
@@ -143,9 +144,7 @@ def named(facts: Facts, others: Others) -> Mask:
     pages, passages = others.at_path[:, 0], others.at_path[:, 1]
     heading = np.array([page.elements.flags[element] & _HEADING > 0 for element in page.element])
     found: Mask = heading & (others.texts <= OWN * others.n) & (pages >= PART * others.n) & (passages <= ONE * pages)
-    title = set(_WORD.findall(page.title.lower()))
+    title = title_words(page)
     for index in np.flatnonzero(found).tolist():
-        words = _WORD.findall(page.text[index].lower())[: MAX_HEADING_WORDS + 1]
-        said = sum(word in title for word in words)
-        found[index] = 0 < len(words) <= MAX_HEADING_WORDS and said >= IN_TITLE * len(words)
+        found[index] = speaks_of(title, page.text[index])
     return found

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from extract.default.choice import choose, threshold
 from extract.default.clues import PAGE_TYPES
-from extract.default.core import centred, outside_core
+from extract.default.core import ARTICLE, centred, outside_core
 from extract.default.correction import corrected
 from extract.default.numbers import Facts, Numbers, read_facts, shipped
 from extract.default.passages import Passages
@@ -24,8 +24,6 @@ from extract.default.structured import Meta, Structured, read_meta, read_structu
 from extract.protocol import Extraction, Page, Verdict
 
 Doubles = NDArray[np.float64]
-
-ARTICLE = PAGE_TYPES.index("article")
 
 MIN_OTHER_PAGES = 2
 """Other pages of the site from which its evidence counts."""
@@ -125,7 +123,7 @@ class Pagemason:
             else:  # a print version, say: all of its content stands on other pages too
                 n_others = 0
         if not n_others:
-            probability = centred(probability, facts.table)
+            probability = centred(probability, facts, types)
         return _told(_content(page, facts, probability, PAGE_TYPES[int(types.argmax())], n_others))
 
 

@@ -125,7 +125,9 @@ def cross_validate(
         numbers = fit([each for each, at in zip(examples, folds, strict=True) if at != fold], seed)
         for index in np.flatnonzero(folds == fold).tolist():
             facts = examples[index].facts
-            out[index] = centred(numbers.judge(facts)[0], facts.table) if facts is not None else np.zeros(0)
+            if facts is not None:
+                probability, types = numbers.judge(facts)
+                out[index] = centred(probability, facts, types)
         told(f"fold {fold + 1} of {n_folds}")
     return out
 
@@ -139,13 +141,14 @@ def fit(examples: Sequence[Example], seed: int = 0, members: int = MEMBERS) -> N
     usable = [each for each in examples if each.facts is not None]
     folds = folds_of(usable, INNER, "inner")
     cue_rows, type_rows = _cue_rows(usable), _type_rows(usable)
-    cue_fits = [_fit_cues(_without(usable, folds, fold), cue_rows) for fold in range(INNER)]
+    cues = _cues_of(usable, cue_rows)
+    cue_fits = [_fit_cues(cues.of(folds != fold)) for fold in range(INNER)]
     type_fits = [_fit_types(_without(usable, folds, fold), type_rows) for fold in range(INNER)]
     columns = [
         _inputs(each, cue_rows, cue_fits[fold], type_fits[fold]) for each, fold in zip(usable, folds, strict=True)
     ]
     network = fit_network(_lessons(usable, columns), seed, members)
-    return Numbers(cue_rows, _fit_cues(usable, cue_rows), _fit_types(usable, type_rows), network)
+    return Numbers(cue_rows, _fit_cues(cues), _fit_types(usable, type_rows), network)
 
 
 def _facts(each: Example) -> Facts:
@@ -200,12 +203,25 @@ def _weights(each: Example, power: float) -> Doubles:
     return shares
 
 
-def _fit_cues(examples: Sequence[Example], rows: dict[str, int]) -> Floats:
-    """Return the weight of each cue in each slot, a last row of zeros added."""
-    from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
+@dataclass(frozen=True, slots=True)
+class _Cues:
+    """The cues of all passages of some examples, as a sparse matrix with a column for each cue in each slot; which
+    passages are content, and what each weighs."""
 
-    n_slots = len(SLOTS)
+    matrix: Any
+    content: NDArray[np.bool_]
+    weights: Doubles
+    n_passages: NDArray[np.int64]
+
+    def of(self, pages: NDArray[np.bool_]) -> "_Cues":
+        """Return the same of some of the examples."""
+        some = np.repeat(pages, self.n_passages)
+        return _Cues(self.matrix[some], self.content[some], self.weights[some], self.n_passages[pages])
+
+
+def _cues_of(examples: Sequence[Example], rows: dict[str, int]) -> _Cues:
+    from scipy.sparse import csr_matrix
+
     slot_of = {name: index for index, name in enumerate(SLOTS)}
     columns: dict[str, int] = {}
     indices: list[int] = []
@@ -217,19 +233,26 @@ def _fit_cues(examples: Sequence[Example], rows: dict[str, int]) -> Floats:
                 column = columns.get(cue)
                 if column is None:
                     slot, _, word = cue.partition(":")
-                    column = columns[cue] = rows[word] * n_slots + slot_of[slot] if word in rows else -1
+                    column = columns[cue] = rows[word] * len(SLOTS) + slot_of[slot] if word in rows else -1
                 if column >= 0:
                     indices.append(column)
                     values.append(times)
             ends.append(len(indices))
-    shape = (len(ends) - 1, len(rows) * n_slots)
+    shape = (len(ends) - 1, len(rows) * len(SLOTS))
     matrix = csr_matrix((np.array(values, np.float32), np.array(indices, np.int32), np.array(ends)), shape=shape)
-    target = np.concatenate([each.labels for each in examples]) > 0.5
+    content = np.concatenate([each.labels for each in examples]) > 0.5
     weights = np.concatenate([_weights(each, 0.5) for each in examples])
+    return _Cues(matrix, content, weights, np.array([len(each.cues) for each in examples]))
+
+
+def _fit_cues(cues: _Cues) -> Floats:
+    """Return the weight of each cue in each slot, a last row of zeros added."""
+    from sklearn.linear_model import LogisticRegression
+
     model = LogisticRegression(C=0.004, max_iter=60, tol=1e-3)
-    _quietly(model, matrix, target, weights * len(weights) / weights.sum())
-    found = model.coef_[0].reshape(len(rows), n_slots).astype(np.float16).astype(np.float32)
-    return np.concatenate((found, np.zeros((1, n_slots), np.float32)))
+    _quietly(model, cues.matrix, cues.content, cues.weights * len(cues.weights) / cues.weights.sum())
+    found = model.coef_[0].reshape(-1, len(SLOTS)).astype(np.float16).astype(np.float32)
+    return np.concatenate((found, np.zeros((1, len(SLOTS)), np.float32)))
 
 
 def _fit_types(examples: Sequence[Example], rows: dict[str, int]) -> Types:

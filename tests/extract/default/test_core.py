@@ -1,8 +1,10 @@
 """The element that holds a page's running text."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from extract.default.core import centred, outside_core
+from extract.default.clues import PAGE_TYPES
+from extract.default.core import ARTICLE, centred, name, outside_core
 from extract.default.numbers import Facts, read_facts
 from extract.default.reader import read_passages
 
@@ -11,6 +13,12 @@ TEXT = "one two three four five six seven eight nine ten eleven twelve thirteen 
 
 def facts(source: str) -> Facts:
     return read_facts(read_passages(source), "http://a.test/")
+
+
+def types(article: float) -> NDArray[np.float64]:
+    probabilities = np.full(len(PAGE_TYPES), (1 - article) / (len(PAGE_TYPES) - 1))
+    probabilities[ARTICLE] = article
+    return probabilities
 
 
 PAGE = facts(f"<p>Above</p><div><div><p>{TEXT * 2}</p><p>{TEXT * 2}</p><p>short</p></div></div><p>{TEXT}</p>")
@@ -31,5 +39,21 @@ def test_a_page_without_running_text_has_no_core() -> None:
 
 def test_passages_outside_of_the_core_are_less_probable() -> None:
     before = np.array([0.5, 0.9, 0.9, 0.5, 0.5])
-    after = centred(before, PAGE.table)
+    after = centred(before, PAGE, types(1.0))
     assert (after < before - 0.1).tolist() == [True, False, False, False, True]
+
+
+BOOK = facts(
+    f"<title>Moby-Dick - Shop</title><h2>Best sellers</h2><h2>Moby-Dick</h2><p>by H. Melville</p><p>Order now</p>"
+    f"<div><p>{TEXT * 4}</p></div>"
+)
+
+
+def test_what_names_the_page_is_kept_where_it_is_no_article() -> None:
+    before = np.array([0.3, 0.3, 0.3, 0.3, 0.9])
+    assert (centred(before, BOOK, types(0.5)) > 0.5).tolist() == [False, True, True, False, True]
+    assert (centred(before, BOOK, types(1.0)) > 0.25).tolist() == [False, True, True, False, True]
+
+
+def test_a_page_without_a_title_has_no_name() -> None:
+    assert name(PAGE, outside_core(np.array([0.5, 0.9, 0.9, 0.5, 0.5]), PAGE.table)) == slice(0, 0)
