@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from extract.default.columns import Table
 from extract.default.core import (
     MIN_WORDS,
     odds_of,
@@ -19,7 +20,6 @@ from extract.default.core import (
     speaks_of,
     title_words,
 )
-from extract.default.hints import FLAGS
 from extract.default.numbers import Facts
 from extract.default.site import Others
 
@@ -39,6 +39,9 @@ BYLINE_WORDS = 25
 
 OWN = 0.1
 """The share of other pages up to which a text is a page's own: books share an author."""
+
+SHOWN = 0.5
+"""The share of other pages up to which a heading of which the title speaks is a page's own: they may link to it."""
 
 PART = 0.1
 """The share of other pages that have a place of the template: sites have several templates, and had others."""
@@ -60,8 +63,6 @@ LINKED = 0.5
 
 LEADING = 5.0
 """What it loses in log-odds on a page with running text."""
-
-_HEADING = 1 << FLAGS.index("heading")
 
 
 class _Places(NamedTuple):
@@ -139,12 +140,22 @@ def _first_headings(facts: Facts) -> Mask:
 
 
 def named(facts: Facts, others: Others) -> Mask:
-    """Return which passages are headings of which the title speaks, one at such a place of each page."""
-    page = facts.page
+    """Return which passages are headings of which the title speaks: one at a place of each page, or of this one alone.
+
+    Other pages may have the text too, as a link to this one.
+    """
     pages, passages = others.at_path[:, 0], others.at_path[:, 1]
-    heading = np.array([page.elements.flags[element] & _HEADING > 0 for element in page.element])
-    found: Mask = heading & (others.texts <= OWN * others.n) & (pages >= PART * others.n) & (passages <= ONE * pages)
-    title = title_words(page)
+    at_place = (pages >= PART * others.n) & (others.texts <= SHOWN * others.n)
+    found: Mask = facts.table.heading & (passages <= ONE * pages) & (at_place | (others.texts <= 1))
+    title = title_words(facts.page)
     for index in np.flatnonzero(found).tolist():
-        found[index] = speaks_of(title, page.text[index])
+        found[index] = speaks_of(title, facts.page.text[index])
     return found
+
+
+def habitual(probability: Doubles, table: Table) -> Doubles:
+    """Return how probable it is that each passage is content, as others will hear of it: on a page with running text no
+    links are, or each page would keep those that all of them have in doubt."""
+    if table.words[running_text(probability, table)].sum() < MIN_WORDS:
+        return probability
+    return np.where(table.link < LINKED, probability, 0.0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from extract.default.choice import choose, threshold
 from extract.default.clues import PAGE_TYPES
 from extract.default.core import ARTICLE, centred, outside_core
-from extract.default.correction import corrected
+from extract.default.correction import corrected, habitual
 from extract.default.numbers import Facts, Numbers, read_facts, shipped
 from extract.default.passages import Passages
 from extract.default.reader import read_passages
@@ -97,9 +97,9 @@ class Pagemason:
             if len(passages):
                 facts = read_facts(passages, page.url)
                 probability, types = self.numbers.judge(facts)
-                inside = probability
+                inside = habitual(probability, facts.table)
                 if types[ARTICLE] > LIKELY:
-                    inside = probability * ~outside_core(probability, facts.table)
+                    inside = inside * ~outside_core(probability, facts.table)
                 notes[page.url] = notes_of(passages, inside, facts.table.words, types)
         return SiteEvidence(notes)
 

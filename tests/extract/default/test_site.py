@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from extract.default.clues import PAGE_TYPES
-from extract.default.correction import corrected, named
+from extract.default.correction import corrected, habitual, named
 from extract.default.numbers import Facts, read_facts
 from extract.default.reader import read_passages
 from extract.default.site import MAX_PAGES, NOBODY, SiteEvidence, notes_of
@@ -121,3 +121,20 @@ def test_of_an_article_the_core_stays_with_what_names_it() -> None:
     assert (article[[HEADLINE, AUTHOR, FIRST, LAST]] > 0.5).all()
     assert article[LINK] < 0.5
     assert article[TEASER] < corrected(before, stories[0], others, article=0.0)[TEASER]
+
+
+def test_links_beside_running_text_are_no_habit_of_a_site() -> None:
+    read, before = story(0), np.array([0.3, 0.3, 0.95, 0.9, 0.95, 0.9])
+    after = habitual(before, read.table)
+    assert after[LINK] == 0.0
+    assert np.delete(after, LINK).tolist() == np.delete(before, LINK).tolist()
+    assert habitual(np.full(6, 0.5), read.table).tolist() == [0.5] * 6
+
+
+def test_a_heading_that_the_title_names_may_stand_where_no_other_page_has_one() -> None:
+    read = facts(3)
+    elsewhere = read_passages(
+        read.page.title.join(("<title>", "</title><p>Text</p><div><h3>Book d</h3></div><div><h3>Other</h3></div>"))
+    )
+    page = read_facts(elsewhere, "http://shop.test/else")
+    assert np.flatnonzero(named(page, evidence(3).others(page.page, "http://shop.test/else"))).tolist() == [1]
