@@ -130,10 +130,13 @@ class Finder:
                 by_site[name].add(number_of(url))
         times = [capture.time // 1000 for capture in captures]
         found: set[tuple[int, int]] = set()
+        with self.database.snapshot() as source:
+            sites = [(site_id(source, name), urls) for name, urls in by_site.items()]
+        there = [(site, sorted(urls)) for (site, exists), urls in sites if exists]
+        if not there:
+            return found
         with self.database.read() as connection:
-            for name, urls in by_site.items():
-                site, exists = site_id(connection, name)
-                numbers = sorted(urls) if exists else []
+            for site, numbers in there:
                 for start in range(0, len(numbers), URLS_AT_ONCE):
                     query = select(CAPTURE.c.url, CAPTURE.c.time).where(CAPTURE.c.site == site)
                     query = query.where(CAPTURE.c.url.in_(numbers[start : start + URLS_AT_ONCE]))

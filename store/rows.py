@@ -11,6 +11,7 @@ from store.models import IS_ALIAS, IS_PRIVATE, CaptureRow, Need, Pack
 from store.names import number_of
 from store.packing.building import NewPack
 from store.packing.known import Known
+from store.snapshots import Query, Source, ask
 
 CAPTURE: Table = CaptureRow.metadata.tables["capture"]
 SITE: Table = CaptureRow.metadata.tables["site"]
@@ -19,7 +20,7 @@ TOTALS = ("captures", "pages", "blocks", "original", "exact", "block")
 """Columns of a site that count what it has."""
 
 _BEGIN = insert(SITE)
-_WRITES = select(SITE.c.writes).where(SITE.c.id == bindparam("number"))
+_WRITES = Query(select(SITE.c.writes).where(SITE.c.id == bindparam("number")))
 _ADD = (
     update(SITE)
     .where(SITE.c.id == bindparam("number"), SITE.c.name == bindparam("known_as"))
@@ -46,9 +47,10 @@ class Prepared:
     packs: list[NewPack]
 
 
-def writes_of(connection: Connection, site: int) -> int:
+def writes_of(source: Source, site: int) -> int:
     """Return how often a site was written to, 0 when it has no row."""
-    return connection.execute(_WRITES, {"number": site}).scalar() or 0
+    found = ask(source, _WRITES, {"number": site})
+    return int(found[0][0]) if found else 0
 
 
 def take_ids(connection: Connection, n: int) -> int:

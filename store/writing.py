@@ -99,18 +99,18 @@ class Writer:
     def _knowns(self, names: Iterator[str] | dict[str, list[Capture]]) -> dict[str, Known]:
         """Return what is known of each site, loaded or brought up to date."""
         found: dict[str, Known] = {}
-        with self._database.read() as connection:
+        stale: list[tuple[Known, int]] = []
+        with self._database.snapshot() as source:
             for name in names:
-                known = self._sites.pop(name, None)
-                if known is None:
-                    number, _ = site_id(connection, name)
-                    known = Known(number, name, lambda pack: b"")
-                writes = writes_of(connection, known.site)
-                if writes != known.writes:
-                    self._load(connection, known)
-                    known.writes = writes
+                known = self._sites.pop(name, None) or Known(site_id(source, name)[0], name, lambda pack: b"")
+                if (writes := writes_of(source, known.site)) != known.writes:
+                    stale.append((known, writes))
                 known.load = self._loader(known.site)
                 self._sites[name] = found[name] = known
+        for known, writes in stale:
+            with self._database.read() as connection:
+                self._load(connection, known)
+            known.writes = writes  # or fewer than there are by now: then it is loaded again the next time
         return found
 
     def _loader(self, site: int) -> Callable[[int], bytes]:
