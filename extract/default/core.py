@@ -34,6 +34,13 @@ OUTSIDE = 1.0
 """What passages outside of the core lose in log-odds: the best of 0.7 to 6 on WCXB's development pages, by
 cross-validation."""
 
+LINKED = 0.5
+"""The share of links from which a passage leads elsewhere."""
+
+LEADING = 3.0
+"""What such passages outside of the core lose beside: from 0 to 3 all are alike on WCXB's development pages as a whole,
+by cross-validation (collections and products gain, listings lose); 3 is the best of these on pages of news."""
+
 NAMED = 0.8
 """The least log-odds of the name of a page that may be no article: chosen for a bookshop's titles and authors, which
 stand outside of the core; WCXB's development pages lose 0.0005 by it, as its articles' truths have no titles."""
@@ -100,14 +107,14 @@ def name(facts: Facts, outside: NDArray[np.bool_]) -> slice:
 
 
 def centred(probability: Doubles, facts: Facts, types: Doubles) -> Doubles:
-    """Return the probabilities with those outside of the core lowered; the page's name is not.
+    """Return the probabilities with those outside of the core lowered, of links most; the page's name is not.
 
     `types` are the probabilities of PAGE_TYPES. Where the page may be something else than an article, its name is kept.
     """
     outside = outside_core(probability, facts.table)
     named = name(facts, outside) if outside.any() else slice(0, 0)
     outside[named] = False
-    odds = odds_of(probability) - OUTSIDE * outside
+    odds = odds_of(probability) - outside * (OUTSIDE + LEADING * (facts.table.link >= LINKED))
     if types[ARTICLE] < SURELY:
         odds[named] = np.maximum(odds[named], NAMED)
     return probability_of(odds)

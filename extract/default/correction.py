@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from extract.default.columns import Table
 from extract.default.core import (
+    LINKED,
     MIN_WORDS,
     odds_of,
     outside_core,
@@ -58,11 +59,8 @@ LIKELY = 0.5
 OUTSIDE = 3.0
 """What passages outside of an article's core lose in log-odds."""
 
-LINKED = 0.5
-"""The share of links from which a passage leads elsewhere."""
-
 LEADING = 5.0
-"""What it loses in log-odds on a page with running text."""
+"""What a passage that leads elsewhere loses in log-odds on a page with running text."""
 
 
 class _Places(NamedTuple):
