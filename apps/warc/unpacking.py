@@ -2,13 +2,20 @@
 
 FastWARC and warcio read sound files; both stop at the first damaged gzip member, and a record cut off inside its
 header simply does not appear. An archive deserves better: here damage has an offset, and reading goes on at the next
-member, or the next line that can begin a record.
+member, or the next line that can begin a record. ISA-L unpacks in two fifths of zlib's time.
 """
 
 import re
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+_inflating: Any = zlib
+with suppress(ImportError):  # there are no wheels for every machine
+    from isal import isal_zlib as _inflating
+
+_ERRORS: tuple[type[Exception], ...] = (_inflating.error,)
 
 MAGIC = b"\x1f\x8b\x08"
 VERSION = b"WARC/"
@@ -62,7 +69,7 @@ class Unpacker:
         self._file.seek(offset)
         self._at = offset  # of the next byte to unpack
         self._packed = b""
-        self._stream: zlib._Decompress | None = None
+        self._stream: Any = None  # a decompressor, within a member
         self.buffer.clear()
         self._starts = [(self._unpacked, offset)]  # of the members in the buffer: bytes unpacked before, offset
 
@@ -120,7 +127,7 @@ class Unpacker:
         if not self._packed.strip(b"\0"):
             return False
         self._starts.append((self._unpacked, self._at))
-        self._stream = zlib.decompressobj(31)
+        self._stream = _inflating.decompressobj(31)
         return True
 
     def _inflate(self) -> bytes:
@@ -129,8 +136,8 @@ class Unpacker:
         if not self._packed or self._stream is None:
             raise Damaged(start, "the gzip member is cut off", cut=True, packed=True)
         try:
-            piece = self._stream.decompress(self._packed)
-        except zlib.error as exc:
+            piece: bytes = self._stream.decompress(self._packed)
+        except _ERRORS as exc:
             raise Damaged(start, f"the gzip member is damaged ({exc})", packed=True) from exc
         rest = self._stream.unused_data
         self._at += len(self._packed) - len(rest)
@@ -189,6 +196,7 @@ class Unpacker:
         packed = self._file.read(_SNIFF)
         self._file.seek(here)
         try:
-            return zlib.decompressobj(31).decompress(packed, _SNIFF).lstrip(b"\r\n").startswith(VERSION)
-        except zlib.error:
+            start: bytes = _inflating.decompressobj(31).decompress(packed, _SNIFF)
+            return start.lstrip(b"\r\n").startswith(VERSION)
+        except _ERRORS:
             return False
