@@ -26,7 +26,7 @@ _FAILED = "Something went wrong in the proxy, and it is in offline mode: nothing
 class Pagemason:
     """Answers requests from what is kept, and keeps what origins answer.
 
-    RenderedView without a service, as `mitmdump -s` does, it has options of its own and opens the store itself.
+    Made without a service, as `mitmdump -s` does, it has options of its own and opens the store itself.
     """
 
     name = "pagemason"
