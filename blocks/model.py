@@ -5,14 +5,26 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 import xxhash
+from blake3 import blake3
 
 Headers = tuple[tuple[bytes, bytes], ...]
 """Header fields in the order and spelling received, repeated ones repeated."""
 
 
+DIGEST_BYTES = 16
+
+
 def body_digest(body: bytes) -> bytes:
-    """Return the BLAKE2b-128 digest by which a body's integrity is checked at every read, 16 bytes."""
-    return blake2b(body, digest_size=16).digest()
+    """Return the digest by which a body's integrity is checked at every read: the first 128 bits of its BLAKE3.
+
+    BLAKE2b takes seven times longer, for a page of 740 kB longer than its decompression.
+    """
+    return blake3(body).digest(DIGEST_BYTES)
+
+
+def has_digest(body: bytes, digest: bytes) -> bool:
+    """Return whether a body is the one whose digest was kept: `body_digest`, or BLAKE2b-128, which stores may have."""
+    return digest == body_digest(body) or digest == blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 
 @dataclass(frozen=True, slots=True)

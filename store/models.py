@@ -18,10 +18,10 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 """The newest migration: `alembic_version` of a store that this program writes."""
 
-FORMAT = "1"
+FORMAT = "2"
 APPLICATION_ID = 0x506D736E
 """SQLite's application_id of our files: "Pmsn"."""
 

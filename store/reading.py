@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import xxhash
 from sqlalchemy import bindparam, select
 
-from blocks.model import Capture, body_digest
+from blocks.model import Capture, has_digest
 from store.base import DamagedPage, Record
 from store.models import Pack
 from store.packing.packs import DamagedPack, Head, decode, decode_head
@@ -187,7 +187,7 @@ class Reader:
             body = restore(body, head.tokens[slot])
         proof: tuple[bytes | int, ...] = (xxhash.xxh3_128_digest(body), *[found.number for found in loaded.values()])
         if head.proofs.get(slot) != proof:
-            if body_digest(body) != head.digests[slot]:
+            if not has_digest(body, head.digests[slot]):
                 raise DamagedPack(f"pack {pack}, slot {slot}: the body's digest differs")
             head.proofs[slot] = proof
         return _with_body(head.captures[slot], body)

@@ -110,7 +110,7 @@ def _captures(records: list[Record], at: int, request: Request, whole: bool) -> 
         Column("size", "Size", "bytes"),
         Column("private", "Private", "flag"),
         Column("change", "Since the one before", "text"),
-        Column("digest", "BLAKE2b", "code"),
+        Column("digest", "BLAKE3", "code"),
     )
     table = Table(
         "Captures",

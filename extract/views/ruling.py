@@ -1,6 +1,6 @@
 """What people say about a page's content, over what a method says: parts to keep, and parts to drop.
 
-A part is named by a selector (`selectors`), or as `block:DIGEST` by the BLAKE2b-128 of an atomic block's bytes
+A part is named by a selector (`selectors`), or as `block:DIGEST` by the BLAKE3 of an atomic block's bytes
 in hexadecimal: a block of a site's template has the same on every page. What is dropped is dropped, even inside what
 is kept.
 """

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from blocks.model import Capture, body_digest
+from blocks.model import Capture, has_digest
 from blocks.partition import partition
 from store.base import Record
 
@@ -41,4 +41,4 @@ def is_known(capture: Capture, records: Iterable[Record]) -> bool:
         and (record.capture.url, record.capture.time) == (capture.url, capture.time)
         and record.capture.record_id in ("", capture.record_id)
     }
-    return bool(near) and body_digest(capture.body) in near
+    return any(has_digest(capture.body, digest) for digest in near)

@@ -13,7 +13,7 @@ from typing import Any, overload
 import msgpack
 import zstandard
 
-from blocks.model import Capture, Headers
+from blocks.model import DIGEST_BYTES, Capture, Headers
 from store.packing.recipes import Recipes
 from store.packing.recipes import decode as decode_recipes
 from store.packing.tokens import Pairs
@@ -24,7 +24,6 @@ MAX_READ_BYTES = 1 << 20
 RAW, ZSTD = 0, 1
 
 _UUID = re.compile(r"<urn:uuid:([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})>")
-_DIGEST_BYTES = 16
 
 
 class DamagedPack(ValueError):
@@ -95,7 +94,7 @@ def head_bytes(capture: Capture, n_runs: int, tokens: Pairs, fields: set[bytes])
     )
     size += sum(map(len, new)) + sum(len(token) for pair in tokens for token in pair)
     numbers = 2 * len(pairs) + len(new) + 2 * len(tokens) + 16
-    return size + 5 * numbers + _DIGEST_BYTES + 20 + recipes_bytes(n_runs)
+    return size + 5 * numbers + DIGEST_BYTES + 20 + recipes_bytes(n_runs)
 
 
 def recipes_bytes(n_runs: int) -> int:
@@ -117,7 +116,7 @@ def decode_head(raw: bytes) -> Head:
             raise DamagedPack("head: its lists differ in length")
         captures = _Captures(fields, columns)
         joined: bytes = content["digests"]
-        digests = [joined[i : i + _DIGEST_BYTES] for i in range(0, len(joined), _DIGEST_BYTES)]
+        digests = [joined[i : i + DIGEST_BYTES] for i in range(0, len(joined), DIGEST_BYTES)]
         recipes = decode_recipes(content["runs"])
         tokens = [tuple(zip(t[::2], t[1::2], strict=True)) for t in content["tokens"]]
         if not len(captures) == len(digests) == len(recipes) == len(tokens):
