@@ -8,6 +8,7 @@ from mitmproxy import ctx, exceptions, http
 from mitmproxy.addonmanager import Loader
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
+from proxy import wire
 from proxy.answer import unavailable
 from proxy.control import take
 from proxy.exchange import Exchange, exchange_of, forget
@@ -37,6 +38,7 @@ class Pagemason:
         self._embedded = service is not None
 
     def load(self, loader: Loader) -> None:
+        wire.mend()
         if not self._embedded:
             declare(loader)
 
