@@ -1,7 +1,7 @@
 """The core of a page: the lowest element that holds nearly all of its running text.
 
-What a page is about is written in one place; what stands outside of it leads elsewhere. The judgement of single
-passages does not see that place: it follows from all of them together.
+What a page is about is written in one place; what stands outside of it, or floats beside it, leads elsewhere. The
+judgement of single passages does not see that place: it follows from all of them together.
 """
 
 import re
@@ -41,6 +41,13 @@ LEADING = 3.0
 """What such passages outside of the core lose beside: from 0 to 3 all are alike on WCXB's development pages as a whole,
 by cross-validation (collections and products gain, listings lose); 3 is the best of these on pages of news."""
 
+FLOATING = 6.0
+"""What passages lose that float beside an article's text: of 0, 3 and 6 the best on pages of news. Two of WCXB's
+development pages have any."""
+
+FLOAT_SHARE = 0.3
+"""The share of the running text up to which a floating table stands beside it: layouts float too."""
+
 NAMED = 0.8
 """The least log-odds of the name of a page that may be no article: chosen for a bookshop's titles and authors, which
 stand outside of the core; WCXB's development pages lose 0.0005 by it, as its articles' truths have no titles."""
@@ -51,6 +58,7 @@ IN_TITLE = 0.7
 MAX_NAME_WORDS = 30
 
 _WORD = re.compile(r"\w+")
+_FLOATS = re.compile(r"(?<![\w-])align\s*=\s*[\"']?(?:left|right)\b", re.IGNORECASE)
 
 
 def running_text(probability: Doubles, table: Table) -> NDArray[np.bool_]:
@@ -69,6 +77,23 @@ def outside_core(probability: Doubles, table: Table) -> NDArray[np.bool_]:
         core = np.flatnonzero(sums[table.last] - sums[table.first] >= SHARE * sums[-1])[-1]
         outside[: table.first[core]] = outside[table.last[core] :] = True
     return outside
+
+
+def floating(probability: Doubles, facts: Facts) -> NDArray[np.bool_]:
+    """Return which passages stand in tables that float beside the text, as captions, quotations and lists of links do:
+    those aligned to the left or the right (HTML, 15.3.8), with little of the running text."""
+    elements, table = facts.page.elements, facts.table
+    rows = enumerate(zip(elements.name, elements.attributes, strict=True))
+    aligned = [element for element, (name, attributes) in rows if name == "table" and _FLOATS.search(attributes)]
+    if not aligned:
+        return np.zeros(len(probability), dtype=np.bool_)
+    sums = np.concatenate(([0.0], np.cumsum(table.words * running_text(probability, table))))
+    first, last = table.first[aligned], table.last[aligned]
+    beside = sums[last] - sums[first] <= FLOAT_SHARE * sums[-1]
+    n = len(probability) + 1
+    begun, ended = np.bincount(first[beside], minlength=n), np.bincount(last[beside], minlength=n)
+    found: NDArray[np.bool_] = np.cumsum(begun - ended)[:-1] > 0
+    return found
 
 
 def odds_of(probability: Doubles) -> Doubles:
@@ -107,7 +132,8 @@ def name(facts: Facts, outside: NDArray[np.bool_]) -> slice:
 
 
 def centred(probability: Doubles, facts: Facts, types: Doubles) -> Doubles:
-    """Return the probabilities with those outside of the core lowered, of links most; the page's name is not.
+    """Return the probabilities with those outside of the core lowered, of links most; the page's name is not. Those of
+    what floats beside an article's text are lowered too.
 
     `types` are the probabilities of PAGE_TYPES. Where the page may be something else than an article, its name is kept.
     """
@@ -115,6 +141,7 @@ def centred(probability: Doubles, facts: Facts, types: Doubles) -> Doubles:
     named = name(facts, outside) if outside.any() else slice(0, 0)
     outside[named] = False
     odds = odds_of(probability) - outside * (OUTSIDE + LEADING * (facts.table.link >= LINKED))
+    odds -= floating(probability, facts) * (FLOATING * types[ARTICLE])
     if types[ARTICLE] < SURELY:
         odds[named] = np.maximum(odds[named], NAMED)
     return probability_of(odds)

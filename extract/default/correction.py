@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from extract.default.columns import Table
 from extract.default.core import (
+    FLOATING,
     LINKED,
     MIN_WORDS,
+    floating,
     odds_of,
     outside_core,
     probability_of,
     running_text,
-    speaks_of,
-    title_words,
 )
+from extract.default.headline import ONE, PART, begins_at, bylines, first_headings, named, unmarked
 from extract.default.numbers import Facts
 from extract.default.site import Others
 
@@ -33,22 +34,8 @@ NAMED = 3.0
 BYLINE = 1.5
 """The least log-odds of what each page has for itself just before its text."""
 
-BEFORE = 3
-"""Passages before the running text that count as just before it."""
-
-BYLINE_WORDS = 25
-
 OWN = 0.1
 """The share of other pages up to which a text is a page's own: books share an author."""
-
-SHOWN = 0.5
-"""The share of other pages up to which a heading of which the title speaks is a page's own: they may link to it."""
-
-PART = 0.1
-"""The share of other pages that have a place of the template: sites have several templates, and had others."""
-
-ONE = 1.5
-"""Passages a page up to which a place has one."""
 
 HABIT = 0.9
 """How much the log-odds of content at a place of other pages weigh."""
@@ -83,11 +70,14 @@ def corrected(probability: Doubles, facts: Facts, others: Others, article: float
     odds = odds_of(probability) - _template(places, others.n) + _habit(others)
     likely = probability_of(odds)
     running = running_text(likely, facts.table)
-    names = named(facts, others) | (_first_headings(facts) & places.own)
+    names = named(facts, others) | (first_headings(facts) & places.own)
     if facts.table.words[running].sum() >= MIN_WORDS:
         odds -= np.where((facts.table.link >= LINKED) & ~places.own, LEADING, 0.0)
         odds -= np.where(_elsewhere(likely, facts, places), article * OUTSIDE, 0.0)
-        odds = np.where(_bylines(running, facts, places), np.maximum(odds, BYLINE), odds)
+        odds -= np.where(floating(likely, facts), article * FLOATING, 0.0)
+        begins = begins_at(running, facts)
+        names |= unmarked(facts, names, begins)
+        odds = np.where(bylines(facts, names, places.own, begins), np.maximum(odds, BYLINE), odds)
     return probability_of(np.where(names, np.maximum(odds, NAMED), odds))
 
 
@@ -120,35 +110,6 @@ def _elsewhere(likely: Doubles, facts: Facts, places: _Places) -> Mask:
     inside = np.flatnonzero(~outside)
     before = np.arange(len(likely)) < (inside[0] if len(inside) else 0)
     return outside & ~(before & places.single & (places.times < 1) & (places.pages >= 2))
-
-
-def _bylines(running: Mask, facts: Facts, places: _Places) -> Mask:
-    """Return the short passages just before the running text that each page has for itself."""
-    begins = int(np.argmax(running & (facts.table.words >= 12)))
-    found = np.zeros(len(running), dtype=np.bool_)
-    found[max(0, begins - BEFORE) : begins] = True
-    found &= places.own & (facts.table.words <= BYLINE_WORDS) & (facts.table.link < 0.8)
-    return found
-
-
-def _first_headings(facts: Facts) -> Mask:
-    """Return the passages in headings of the first level."""
-    names, parents = facts.page.elements.name, facts.page.elements.parent
-    return np.array(["h1" in (names[element], names[parents[element]]) for element in facts.page.element])
-
-
-def named(facts: Facts, others: Others) -> Mask:
-    """Return which passages are headings of which the title speaks: one at a place of each page, or of this one alone.
-
-    Other pages may have the text too, as a link to this one.
-    """
-    pages, passages = others.at_path[:, 0], others.at_path[:, 1]
-    at_place = (pages >= PART * others.n) & (others.texts <= SHOWN * others.n)
-    found: Mask = facts.table.heading & (passages <= ONE * pages) & (at_place | (others.texts <= 1))
-    title = title_words(facts.page)
-    for index in np.flatnonzero(found).tolist():
-        found[index] = speaks_of(title, facts.page.text[index])
-    return found
 
 
 def habitual(probability: Doubles, table: Table) -> Doubles:

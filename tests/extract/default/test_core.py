@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extract.default.clues import PAGE_TYPES
-from extract.default.core import ARTICLE, centred, name, outside_core
+from extract.default.core import ARTICLE, centred, floating, name, outside_core
 from extract.default.numbers import Facts, read_facts
 from extract.default.reader import read_passages
 
@@ -57,3 +57,33 @@ def test_what_names_the_page_is_kept_where_it_is_no_article() -> None:
 
 def test_a_page_without_a_title_has_no_name() -> None:
     assert name(PAGE, outside_core(np.array([0.5, 0.9, 0.9, 0.5, 0.5]), PAGE.table)) == slice(0, 0)
+
+
+def floats(table: str, words: str = "Related pages") -> list[str]:
+    """The passages that float on a page with a table in its text."""
+    read = facts(f"<p>{TEXT * 4}</p><table {table}><tr><td align=left>{words}</table><p align=right>{TEXT * 4}</p>")
+    return [read.page.text[index] for index in np.flatnonzero(floating(np.full(3, 0.9), read))]
+
+
+def test_tables_that_are_aligned_float_beside_the_text() -> None:
+    for table in ("align=right", "border=0 ALIGN = 'left'", 'class="box" align="Right"'):
+        assert floats(table) == ["Related pages"]
+    for table in ("", "align=center", "valign=left", "data-align=left", "align=lefty"):
+        assert floats(table) == []
+
+
+def test_a_table_with_much_of_the_text_is_layout() -> None:
+    assert floats("align=left", TEXT) == [TEXT.strip()]
+    assert floats("align=left", TEXT * 4) == []
+
+
+def test_what_floats_beside_an_article_is_less_probable() -> None:
+    page = facts(f"<p>{TEXT * 4}</p><table align=right><tr><td>Related pages</table><p>{TEXT * 4}</p>")
+    before = np.full(3, 0.9)
+    assert (centred(before, page, types(1.0)) > 0.5).tolist() == [True, False, True]
+    assert (centred(before, page, types(0.0)) > 0.5).all()
+
+
+def test_tables_in_tables_take_linear_time() -> None:
+    page = facts(f"<p>{TEXT * 4}</p>" + "<table align=left><tr><td>x" * 20_000)
+    assert floating(np.full(20_001, 0.9), page)[-1]

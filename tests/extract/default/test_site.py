@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from extract.default.clues import PAGE_TYPES
-from extract.default.correction import corrected, habitual, named
+from extract.default.correction import corrected, habitual
+from extract.default.headline import named
 from extract.default.numbers import Facts, read_facts
 from extract.default.reader import read_passages
 from extract.default.site import MAX_PAGES, NOBODY, SiteEvidence, notes_of
