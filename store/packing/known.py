@@ -31,7 +31,7 @@ class Known:
     """The blocks and bodies of one site, as far as they were loaded.
 
     `raws` are raw bodies by pack, `base_head` is the base's raw head; `places` tells by xxh3-128 where a block with
-    that digest stands; `bodies` has by BLAKE2b-128 the form of a body; `kinds` the site's tokens. `load` gives the
+    that digest stands; `bodies` has by digest the form of a body; `kinds` the site's tokens. `load` gives the
     raw body of a pack that is not among `raws`.
     """
 

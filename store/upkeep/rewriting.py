@@ -7,7 +7,7 @@ capture in exactly one place. Old packs go last, and only those that nothing nee
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -29,9 +29,7 @@ from store.reading import Gone
 from store.rows import insert_packs, take_ids
 from store.upkeep import compactions, vacuuming
 from store.upkeep.claims import claimed, site_job
-
-REGION_BYTES = 256 << 20
-"""Bodies that one base serves at the most; a larger site has several, one after the other in the order of its URLs."""
+from store.upkeep.regions import REGION_BYTES, Placed, regions
 
 ATTEMPTS = 4
 
@@ -59,21 +57,35 @@ class Rewriter:
     def __init__(self, store: Parts, site: int, only: Collection[int] | None = None) -> None:
         self._store, self._site, self._only = store, site, only
         self._rows: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
-        self._places: list[tuple[int, int]] = []
+        self._places: list[Placed] = []
         self._base_share = 0.0
         """That of the base there is, for what is written anew because something was deleted; 0.0 to try several."""
 
     def run(self) -> None:
-        """Rewrite all public captures that can be read; those that cannot stay where they are."""
+        """Rewrite the public captures of all regions with new ones; those that cannot be read stay where they are."""
         old = self._survey()
-        for region in self._regions():
+        base_of, new = self._packs(old)
+        for region in regions(self._places, base_of, new, most=REGION_BYTES):
             self._region(region)
         self._drop(old)
+
+    def _packs(self, packs: Collection[int]) -> tuple[dict[int, int], set[int]]:
+        """Return the bases of compacted packs, but for those of one large body, and the packs to write anew anyway."""
+        if self._only is not None:
+            return {}, set(packs)
+        query = select(Pack.id, Pack.kind, Pack.base).where(Pack.site == self._site, Pack.kind != PRIVATE)
+        with self._store.database.read() as connection:
+            rows = connection.execute(query).all()
+        n_captures = Counter(place.pack for place in self._places)
+        base_of = {row.id: row.base or row.id for row in rows if row.kind == COMPACTED}
+        alone = {pack for pack, base in base_of.items() if pack == base and n_captures[pack] == 1}
+        for pack in alone - {base for pack, base in base_of.items() if pack != base}:
+            del base_of[pack]
+        return base_of, {row.id for row in rows if row.kind == ARRIVAL}
 
     def _survey(self) -> list[int]:
         """Read which captures there are; return the packs they are in, and all others that are not private."""
         store, site = self._store, self._site
-        ordered = []
         with store.database.read() as connection:
             query = select(Pack.id).where(Pack.site == site, Pack.kind != PRIVATE)
             old = [pack for pack in connection.execute(query).scalars() if self._only is None or pack in self._only]
@@ -81,8 +93,9 @@ class Rewriter:
                 bases = select(Pack.base).where(Pack.site == site, Pack.kind == COMPACTED)
                 raw = select(func.max(Pack.raw)).where(Pack.site == site, Pack.id.in_(bases))
                 self._base_share = share_of(connection.execute(raw).scalar() or 0)
+            chosen = set(old)
             for pack, rows in live_rows(connection, site, aliases=True).items():
-                if pack not in set(old):
+                if pack not in chosen:
                     continue
                 for row in rows:
                     self._rows[pack, row.slot].append(row)
@@ -92,27 +105,13 @@ class Rewriter:
                     continue
                 for slot in {row.slot for row in rows}:
                     capture, size = head.captures[slot], head.recipes.size(slot)
-                    ordered.append((capture.url, capture.time, pack, slot, size))
-        ordered.sort()
-        self._places = [(pack, slot) for *_, pack, slot, _ in ordered]
-        self._sizes = [size for *_, size in ordered]
+                    self._places.append(Placed(capture.url, capture.time, pack, slot, size))
+        self._places.sort()
         return old
 
-    def _regions(self) -> Iterator[list[tuple[int, int]]]:
-        region: list[tuple[int, int]] = []
-        room = REGION_BYTES
-        for place, size in zip(self._places, self._sizes, strict=True):
-            if region and size > room:
-                yield region
-                region, room = [], REGION_BYTES
-            region.append(place)
-            room -= size
-        if region:
-            yield region
-
-    def _captures(self, region: list[tuple[int, int]], places: Places) -> Iterator[Capture]:
+    def _captures(self, region: list[Placed], places: Places) -> Iterator[Capture]:
         """Yield the captures of a region that are undamaged, and note their places."""
-        for place in region:
+        for place in ((each.pack, each.slot) for each in region):
             with self._store.database.read() as connection:
                 try:
                     capture = self._store.reader.capture(connection, self._site, *place)
@@ -121,7 +120,7 @@ class Rewriter:
             places[id(capture)] = place
             yield capture
 
-    def _region(self, region: list[tuple[int, int]]) -> None:
+    def _region(self, region: list[Placed]) -> None:
         places: Places = {}
 
         def captures() -> Iterator[Capture]:

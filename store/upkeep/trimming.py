@@ -170,7 +170,7 @@ class _Leaf(Rewriter):
     def run(self) -> None:
         old = self._survey()
         for pack in old:
-            places = [place for place in self._places if place[0] == pack]
+            places = [place for place in self._places if place.pack == pack]
             known = self._known(pack)
             with self._store.database.read() as connection:
                 head = self._store.reader.head(connection, self._site, pack)
