@@ -8,9 +8,9 @@ as GetBlocks searches the tree. Every cut remembers its level (rank of the tag, 
 the levels are the block tree.
 
 Nothing is decoded, repaired or rewritten: *the data of the blocks, joined, is the body*. What is no markup is
-skipped as the HTML standard's tokenizer does (section 13.2.5): comments, CDATA, raw text of script, style,
-textarea and title, attribute values in quotes. Departures: `<!--` within a script hides no `</script>`, and
-what an unterminated comment, raw text or quote opens, reaches to the end of the page.
+skipped as the HTML standard's tokenizer does (section 13.2.5): comments, raw text of script, style, textarea and
+title, attribute values in quotes. Departures: `<!--` within a script hides no `</script>`, CDATA is a bogus comment
+in XHTML, SVG and MathML too, and what an unterminated comment, raw text or quote opens, reaches to the end of the page.
 """
 
 import itertools

@@ -1,10 +1,10 @@
 """Find the partitioning tags of a page, skipping what is no markup, without parsing it.
 
 What counts as a tag follows the HTML standard's tokenizer (section 13.2.5): `>` inside a quoted attribute value
-does not end a tag; comments, CDATA and the raw text of script, style, textarea and title hold no tags.
-Departures: `<!--` within a script hides no `</script>`; CDATA is honoured everywhere, as in XHTML; a quote that
-does not follow `=` may count like one that does; what an unterminated comment, raw text or quote opens, reaches
-to the end of the page.
+does not end a tag; comments and the raw text of script, style, textarea and title hold no tags; `<![CDATA[` opens a
+bogus comment, which ends at the next `>` (13.2.5.42). Departures: it does so in SVG, MathML and XHTML too; `<!--`
+within a script hides no `</script>`; a quote that does not follow `=` may count like one that does; what an
+unterminated comment, raw text or quote opens, reaches to the end of the page.
 
 Most tags end at the next `>`, so all `<` of a window are classified at once with numpy; only the few that need a
 closer look (raw text, comments, single or unbalanced quotes, a `<` inside a tag) are followed one by one. Several
@@ -31,7 +31,6 @@ _MARKUP = re.compile(rb"<(?:/?+[a-zA-Z][^>=]*+(?:" + _VALUE + rb"[^>=]*+)*>?|[^>
 
 _EMPTY_COMMENT = re.compile(rb"<!--(-?>)?")
 _COMMENT_END = re.compile(rb"--!?>")
-_CDATA = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL | re.IGNORECASE)
 _RAW_END = {name: re.compile(rb"</%s(?=[ \t\r\n\f/>])" % name.encode(), re.IGNORECASE) for name in RAW_TEXT}
 
 _Bytes = NDArray[np.uint8]
@@ -52,8 +51,6 @@ _LETTER_BIT = np.uint64(0x4040404040404040)
 _ONE, _SIX = np.uint64(1), np.uint64(6)
 _COMMENT_MASK = np.uint64(0xFFFFFF)
 _COMMENT_WORD = np.uint64(int.from_bytes(b"!--", "little"))
-_CDATA_CASE = np.uint64(int.from_bytes(b"\0\0     \0", "little"))
-_CDATA_WORD = np.uint64(int.from_bytes(b"![cdata[", "little"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ def _window(text: bytes, begin: int, stop: int, names: _Names, tags: Tags) -> in
     return position
 
 
-_COMMENT_RANK, _CDATA_RANK = 1000, 1001
+_COMMENT_RANK = 1000
 
 
 def _specials(data: _Bytes) -> _Ints:
@@ -149,7 +146,7 @@ def _need_a_look(
     """
     dashed = (data[ends - 2] == 45) & (data[ends - 3] == 45) & (data[ends - 1] == 62)
     comment = ranks == _COMMENT_RANK
-    odd = (odd & ~comment) | (comment & ~dashed) | (ranks == _CDATA_RANK)
+    odd = (odd & ~comment) | (comment & ~dashed)
     raw = (ranks >= n_tags) & (ranks < _COMMENT_RANK) & ~closing
     raw[:-1] &= ~(closing[1:] & (ranks[1:] == ranks[:-1]))
     odd |= raw
@@ -168,9 +165,7 @@ def _ranks(data: _Bytes, name_at: _Ints, closing: _Flags, names: _Names) -> NDAr
     known = (names.keys[found] == keys) & _DELIMITER[data[name_at + names.lengths[found]]]
     ranks = np.where(known, names.ranks[found], np.int16(-1))
     bang = np.flatnonzero(~closing & (data[name_at] == 33))
-    openings = raw[bang]
-    ranks[bang[openings & _COMMENT_MASK == _COMMENT_WORD]] = _COMMENT_RANK
-    ranks[bang[openings | _CDATA_CASE == _CDATA_WORD]] = _CDATA_RANK
+    ranks[bang[raw[bang] & _COMMENT_MASK == _COMMENT_WORD]] = _COMMENT_RANK
     return ranks
 
 
@@ -218,10 +213,6 @@ def _true_end(text: bytes, start: int, rank: int, n_tags: int) -> int:
         assert match is not None
         closing = match if match[1] else _COMMENT_END.search(text, match.end())
         return closing.end() if closing else len(text)
-    if rank == _CDATA_RANK:
-        match = _CDATA.match(text, start)
-        assert match is not None
-        return match.end()
     match = _MARKUP.match(text, start)
     assert match is not None
     end = match.end()

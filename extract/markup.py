@@ -34,7 +34,6 @@ _TAG = re.compile(
       (?P<close>/?)(?P<name>[a-zA-Z][^\s/>]*)
       (?P<attributes>[^>=]*(?:=[ \t\r\n\f]*(?:"[^"]*"?|'[^']*'?|[^ \t\r\n\f>"'][^ \t\r\n\f>]*)?[^>=]*)*)>?
     | !--(?:-?>|.*?(?:--!?>|\Z))
-    | !\[CDATA\[.*?(?:\]\]>|\Z)
     | [!?/][^>]*>?
     )""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,

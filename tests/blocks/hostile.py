@@ -10,6 +10,7 @@ HOSTILE = {
     "100,000 scripts": b"<script>" * 100_000,
     "100,000 closed scripts": b"<script></script>" * 100_000,
     "open comments": b"<!--" * (MEGABYTE // 4),
+    "open CDATA": b"<![CDATA[" * (MEGABYTE // 9),
     "comment ends": b"<!-- -->" * (MEGABYTE // 8),
     "open quotes": b"<a b='" * (MEGABYTE // 6) + b'"',
     "alternating quotes": b"""<a b='"c="'""" * (MEGABYTE // 11),
