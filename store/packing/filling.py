@@ -30,19 +30,23 @@ class OpenPack:
     """Raw bytes of other packs, but for the base, that a capture with bytes of this one needs, at the most."""
     elsewhere: int = 0
     """Raw bytes that a capture without bytes of this pack needs, at the most."""
+    tried: tuple[int, Form | None, int] = 0, None, 0
+    """What `exact_head_with` returned last: for how many captures before, for which form, and how much."""
 
     @property
     def id(self) -> int:
         return self.tail.id
 
     def put(self, capture: Capture, digest: bytes, form: Form) -> None:
+        self.head_at_most += head_bytes(capture, len(form[0]), form[1], self.fields)
+        if self.tried[:2] == (len(self.captures), form):
+            self.head_at_most = self.tried[2]
         self.captures.append(capture)
         self.digests.append(digest)
         self.forms.append(form)
         self.needs.update(run[0] for run in form[0])
         self.needs.discard(self.id)
         self.n_bytes += len(capture.body)
-        self.head_at_most += head_bytes(capture, len(form[0]), form[1], self.fields)
 
     def head_with(self, capture: Capture, form: Form) -> int:
         """Return what the raw head has with one capture more, at the most."""
@@ -50,9 +54,11 @@ class OpenPack:
 
     def exact_head_with(self, capture: Capture, digest: bytes, form: Form) -> int:
         """Return what the raw head has with one capture more. It takes as long as `head`."""
-        trial = OpenPack(self.tail, self.base, [*self.captures], [*self.digests], [*self.forms], {*self.needs})
-        trial.put(capture, digest, form)
-        return len(trial.head()[0])
+        if self.tried[:2] != (len(self.captures), form):
+            trial = OpenPack(self.tail, self.base, [*self.captures], [*self.digests], [*self.forms], {*self.needs})
+            trial.put(capture, digest, form)
+            self.tried = len(self.captures), form, len(trial.head()[0])
+        return self.tried[2]
 
     def head(self) -> tuple[bytes, int]:
         """Return the raw head, and the bytes of the recipes in it."""
