@@ -30,8 +30,8 @@ class OpenPack:
     """Raw bytes of other packs, but for the base, that a capture with bytes of this one needs, at the most."""
     elsewhere: int = 0
     """Raw bytes that a capture without bytes of this pack needs, at the most."""
-    tried: tuple[int, Form | None, int] = 0, None, 0
-    """What `exact_head_with` returned last: for how many captures before, for which form, and how much."""
+    tried: tuple[tuple[int, Capture, Form] | None, int] = None, 0
+    """What `exact_head_with` returned last: after how many captures and for which one, and how much."""
 
     @property
     def id(self) -> int:
@@ -39,8 +39,8 @@ class OpenPack:
 
     def put(self, capture: Capture, digest: bytes, form: Form) -> None:
         self.head_at_most += head_bytes(capture, len(form[0]), form[1], self.fields)
-        if self.tried[:2] == (len(self.captures), form):
-            self.head_at_most = self.tried[2]
+        if self.tried[0] == (len(self.captures), capture, form):
+            self.head_at_most = self.tried[1]
         self.captures.append(capture)
         self.digests.append(digest)
         self.forms.append(form)
@@ -54,11 +54,11 @@ class OpenPack:
 
     def exact_head_with(self, capture: Capture, digest: bytes, form: Form) -> int:
         """Return what the raw head has with one capture more. It takes as long as `head`."""
-        if self.tried[:2] != (len(self.captures), form):
+        if self.tried[0] != (len(self.captures), capture, form):
             trial = OpenPack(self.tail, self.base, [*self.captures], [*self.digests], [*self.forms], {*self.needs})
             trial.put(capture, digest, form)
-            self.tried = len(self.captures), form, len(trial.head()[0])
-        return self.tried[2]
+            self.tried = (len(self.captures), capture, form), len(trial.head()[0])
+        return self.tried[1]
 
     def head(self) -> tuple[bytes, int]:
         """Return the raw head, and the bytes of the recipes in it."""
