@@ -48,6 +48,9 @@ development pages have any."""
 FLOAT_SHARE = 0.3
 """The share of the running text up to which a floating table stands beside it: layouts float too."""
 
+FLOATS_SHARE = 0.5
+"""The share up to which all of these together do."""
+
 NAMED = 0.8
 """The least log-odds of the name of a page that may be no article: chosen for a bookshop's titles and authors, which
 stand outside of the core; WCXB's development pages lose 0.0005 by it, as its articles' truths have no titles."""
@@ -87,12 +90,14 @@ def floating(probability: Doubles, facts: Facts) -> NDArray[np.bool_]:
     aligned = [element for element, (name, attributes) in rows if name == "table" and _FLOATS.search(attributes)]
     if not aligned:
         return np.zeros(len(probability), dtype=np.bool_)
-    sums = np.concatenate(([0.0], np.cumsum(table.words * running_text(probability, table))))
+    words = table.words * running_text(probability, table)
+    sums = np.concatenate(([0.0], np.cumsum(words)))
     first, last = table.first[aligned], table.last[aligned]
     beside = sums[last] - sums[first] <= FLOAT_SHARE * sums[-1]
     n = len(probability) + 1
     begun, ended = np.bincount(first[beside], minlength=n), np.bincount(last[beside], minlength=n)
     found: NDArray[np.bool_] = np.cumsum(begun - ended)[:-1] > 0
+    found &= words[found].sum() <= FLOATS_SHARE * sums[-1]
     return found
 
 

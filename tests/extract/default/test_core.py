@@ -75,6 +75,8 @@ def test_tables_that_are_aligned_float_beside_the_text() -> None:
 def test_a_table_with_much_of_the_text_is_layout() -> None:
     assert floats("align=left", TEXT) == [TEXT.strip()]
     assert floats("align=left", TEXT * 4) == []
+    page = facts(f"<table align=left><tr><td>{TEXT * 2}</table>" * 6)
+    assert not floating(np.full(6, 0.9), page).any()
 
 
 def test_what_floats_beside_an_article_is_less_probable() -> None:
