@@ -74,10 +74,12 @@ def corrected(probability: Doubles, facts: Facts, others: Others, article: float
     if facts.table.words[running].sum() >= MIN_WORDS:
         odds -= np.where((facts.table.link >= LINKED) & ~places.own, LEADING, 0.0)
         odds -= np.where(_elsewhere(likely, facts, places), article * OUTSIDE, 0.0)
-        odds -= np.where(floating(likely, facts), article * FLOATING, 0.0)
+        beside = floating(likely, facts)
+        odds -= np.where(beside, article * FLOATING, 0.0)
         begins = begins_at(running, facts)
         names |= unmarked(facts, names, begins)
-        odds = np.where(bylines(facts, names, places.own, begins), np.maximum(odds, BYLINE), odds)
+        above = bylines(facts, names, places.own, begins) & ~beside
+        odds = np.where(above, np.maximum(odds, BYLINE), odds)
     return probability_of(np.where(names, np.maximum(odds, NAMED), odds))
 
 

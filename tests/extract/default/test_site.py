@@ -139,3 +139,24 @@ def test_a_heading_that_the_title_names_may_stand_where_no_other_page_has_one() 
     )
     page = read_facts(elsewhere, "http://shop.test/else")
     assert np.flatnonzero(named(page, evidence(3).others(page.page, "http://shop.test/else"))).tolist() == [1]
+
+
+def report(number: int) -> Facts:
+    """A page of a newspaper whose articles of one day are by one author, with a picture beside the text."""
+    own = [f"{word}{letter}" for word in WORDS.split() for letter in "abcdefghijklmnopqrst"[number]]
+    source = (
+        f"<title>Paper - The {own[0]} {own[1]}</title><p>Weather<p>The {own[0]} {own[1]}<p>By Jane Roe<p>3 May 2004"
+        f"<table align=left><tr><td>A picture of {own[2]}</table><p>{' '.join(own * 2)}.<p>{' '.join(own[::-1] * 2)}."
+    )
+    return read_facts(read_passages(source), f"http://news.test/{number}")
+
+
+def test_author_and_date_stay_though_others_have_them_and_what_floats_goes() -> None:
+    before = np.array([0.3, 0.3, 0.6, 0.3, 0.6, 0.95, 0.95])
+    reports = [report(number) for number in range(10)]
+    known = SiteEvidence(
+        {f"http://news.test/{n}": notes_of(each.page, before, each.table.words, HALF) for n, each in enumerate(reports)}
+    )
+    others = known.others(reports[0].page, "http://news.test/0")
+    after = corrected(before, reports[0], others, article=1.0)
+    assert (after > 0.5).tolist() == [False, True, True, True, False, True, True]
