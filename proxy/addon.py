@@ -12,10 +12,10 @@ from proxy import wire
 from proxy.answer import unavailable
 from proxy.control import take
 from proxy.exchange import Exchange, exchange_of, forget
-from proxy.fetching import is_own
+from proxy.fetching import head_has_come, is_own
 from proxy.options import declare, settings_of
 from proxy.service import Service
-from proxy.upstream import closed_by_origin, let_go
+from proxy.upstream import broke_off, closed_by_origin, let_go
 from proxy.views.negotiation import take_parameter
 from settings import SettingError, Settings
 
@@ -107,6 +107,8 @@ class Pagemason:
 
     def responseheaders(self, flow: http.HTTPFlow) -> None:
         exchange, service = exchange_of(flow), self._service
+        if is_own(flow):
+            head_has_come(flow)
         if exchange is None or service is None or exchange.answered:
             return
         try:
@@ -119,12 +121,14 @@ class Pagemason:
         exchange, service = exchange_of(flow), self._service
         if exchange is None or service is None or flow.response is None:
             return None
+        if broke_off(exchange.read_by):
+            service.break_off(flow, exchange)
+            return None
         if not exchange.answered and (exchange.tee is not None or not exchange.streamed):
             entry = None
             try:
-                if exchange.tee is not None:
-                    exchange.tee.restore(flow.response)
-                entry = service.receiving.receive(flow.response, exchange)
+                received = flow.response if exchange.tee is None else exchange.tee.restored(flow.response)
+                entry = service.receiving.receive(received, exchange)
             except Exception:
                 logger.exception("%s: the answer passes, but was not looked at", flow.request.url)
                 service.metrics.errors.inc()

@@ -1,6 +1,7 @@
 """One request on its way through the proxy, and what is remembered of it until its answer has come."""
 
 import time
+from asyncio import StreamReader
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -38,7 +39,7 @@ class Exchange:
     entries whose validators went with it in place of the client's conditions; `flight` is what others wait
     for; `failure` why the store could not be asked; `verified` is false when nobody looks at the origin's certificate;
     `shared` says that a shared cache may keep the answer; `streamed` that its body goes to the client as it comes,
-    and `tee` is what collects it on its way.
+    and `tee` is what collects it on its way; `read_by` reads a body that ends where its connection does.
     """
 
     request: Request
@@ -57,6 +58,7 @@ class Exchange:
     shared: bool = False
     streamed: bool = False
     tee: "Tee | None" = None
+    read_by: "StreamReader | None" = None
 
     @property
     def head(self) -> bool:
@@ -82,7 +84,7 @@ def begin(flow: http.HTTPFlow, mode: str, policy: Policy, *, insecure: bool = Fa
     if policy.drop_parameters or policy.sort_query:
         key = reduced(url, policy)
     fields = data.headers.fields
-    request = Request(data.method.decode("latin-1"), url, fields, bool(data.content))
+    request = Request(data.method.decode("latin-1"), url, fields, data.content != b"")  # None: it has passed already
     exchange = Exchange(request, key, mode, time.perf_counter(), verified=not insecure or scheme != "https")
     flow.metadata[_METADATA] = exchange
     return exchange

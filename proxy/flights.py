@@ -49,6 +49,10 @@ class Flights:
         self._flights[key] = flight
         return flight
 
+    def leave(self, key: str) -> None:
+        """Let nobody else wait for the fetch of a key that is under way: its answer is of before a purge."""
+        self._flights.pop(key, None)
+
     def land(self, flight: Flight, entry: Entry | None, *, answered: bool) -> None:
         """Note that a fetch has ended: with an entry for everyone, with another answer, or with none at all.
 

@@ -24,6 +24,7 @@ from proxy.memory import Memory
 from proxy.operations import Freshen, Invalidate, Keep, Limits, Operation, Purge, Settled, Use
 from proxy.pending import Freshened, Invalidated, Pending, Purged, apply
 from proxy.reader import Reader
+from proxy.recent import Recent
 from store.base import Freshening, StoreError
 from store.patterns import matcher
 
@@ -64,6 +65,7 @@ class Holdings:
         self._limits = limits
         self._policy = policy
         self._pending = Pending()
+        self.recent = Recent()
         self._feed: Feed | None = None
         self._last_number = 0
         self._last_time = 0
@@ -199,6 +201,7 @@ class Holdings:
         """Mark what is kept under a key, received at or before `before`, as in need of validation."""
         number = self._number()
         change = Invalidated(key, before)
+        self.recent.invalidate(key, before)
         self._pending.change(number, change)
         known = self._memory.get(key)
         for entry in known.entries if known else []:
@@ -210,6 +213,7 @@ class Holdings:
         """Forget the captures whose URL matches, received at or before `before`, here and in the store."""
         matches = matcher(pattern)
         number = self._number()
+        self.recent.purge(matches, before)
         self._pending.change(number, Purged(matches, before))
         self._memory.purge(matches)
         if not self._offer(Purge(number, pattern)):

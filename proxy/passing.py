@@ -5,51 +5,91 @@ By the head of an answer it is decided what becomes of it, because the head leav
 
 from mitmproxy import http
 
-from blocks.model import Headers
 from proxy.caching import Keeping, Policy, cache_status, judge
-from proxy.caching.fields import values
 from proxy.exchange import Exchange
+from proxy.extent import AT_ONCE_BYTES, ends_with_connection, is_endless, length
 from proxy.receiving import Receiving, mark
-
-AT_ONCE_BYTES = 1 << 20
-"""Bodies of a known length up to this are sent when they are there whole: their parts would come together anyway."""
-
-_ENDLESS = (b"text/event-stream", b"multipart/x-mixed-replace", b"application/grpc")
-"""How the types of answers begin that may have no end. None of them is kept."""
 
 _PAGE = b"<!doctype html>"
 
 
-class Tee:
-    """Collects the body of an answer that goes to the client as it comes, and has the header fields it came with."""
+def frame(request: http.Request, response: http.Response, *, streamed: bool) -> None:
+    """Let a client see where a body ends. Chunks say so, and that it has broken off; HTTP/1.0 does not know them, and
+    the connection's end has to do (RFC 9112, sections 6.1 and 6.3)."""
+    if request.http_version == "HTTP/1.0":
+        response.headers.pop("Transfer-Encoding", None)
+    elif (
+        streamed
+        and request.http_version == "HTTP/1.1"
+        and response.status_code != 204
+        and ends_with_connection(response.headers.fields)
+    ):
+        response.headers.fields = (*response.headers.fields, (b"Transfer-Encoding", b"chunked"))
+        response.http_version = "HTTP/1.1"
 
-    def __init__(self, fields: Headers, max_bytes: int) -> None:
-        self._fields, self._max_bytes = fields, max_bytes
-        self._parts: list[bytes] | None = []
+
+class Room:
+    """The memory for all bodies that are being collected on their way."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self.left = n_bytes
+
+
+class Tee:
+    """Collects the body of an answer that goes to the client as it comes, and has the head it came with.
+
+    `why_not` is a label for why the body was given up: it is too large, or all of them together are.
+    """
+
+    def __init__(self, received: http.Response, max_bytes: int, room: Room) -> None:
+        self._fields, self._http_version = received.headers.fields, received.http_version
+        self._max_bytes, self._room = max_bytes, room
+        self._parts: list[bytes] = []
         self._size = 0
+        self.why_not = ""
 
     def __call__(self, part: bytes) -> bytes:
         """Take a part, and give it on."""
-        if self._parts is not None:
-            self._parts.append(part)
-            self._size += len(part)
-            if self._size > self._max_bytes:
-                self._parts = None
+        if not self.why_not:
+            if self._size + len(part) > self._max_bytes:
+                self.give_up("too_large")
+            elif len(part) > self._room.left:
+                self.give_up("queue_full")
+            else:
+                self._parts.append(part)
+                self._size += len(part)
+                self._room.left -= len(part)
         return part
 
-    def restore(self, response: http.Response) -> None:
-        """Give a response what the origin sent; no body when it was too large to be collected."""
-        response.headers.fields = self._fields
-        response.raw_content = None if self._parts is None else b"".join(self._parts)
+    def give_up(self, why: str) -> None:
+        """Collect no more."""
+        self.why_not = why
+        self.release()
+
+    def release(self) -> None:
+        """Make room for others: what was collected is not needed any more."""
+        self._parts.clear()
+        self._room.left += self._size
+        self._size = 0
+
+    def restored(self, response: http.Response) -> http.Response:
+        """Return what the origin sent, without a body when it was not collected; the response that the client is being
+        given stays as it is."""
+        whole = response.copy()
+        whole.headers.fields, whole.http_version = self._fields, self._http_version
+        whole.raw_content = None if self.why_not else b"".join(self._parts)
+        self.release()
+        return whole
 
 
 class Passing:
-    """Lets bodies pass as they come."""
+    """Lets bodies pass as they come; what is collected of them takes `room_bytes` at most."""
 
-    def __init__(self, receiving: Receiving, policy: Policy, max_bytes: int) -> None:
+    def __init__(self, receiving: Receiving, policy: Policy, max_bytes: int, room_bytes: int) -> None:
         self._receiving = receiving
         self._policy = policy
         self._max_bytes = max_bytes
+        self.room = Room(room_bytes)
 
     def begin(self, received: http.Response, exchange: Exchange, *, viewed: bool) -> bool:
         """Let the body of an answer pass as it comes, where that is right; tell whether it does.
@@ -58,20 +98,22 @@ class Passing:
         """
         if received.status_code < 200 or received.status_code == 304 or exchange.head:
             return False
-        endless = received.stream or _is_endless(received.headers.fields)
+        endless = received.stream or is_endless(received.headers.fields)
         if viewed and not endless:
             return False
         response = self._receiving.response_of(received, exchange)
         judgement = judge(exchange.request, response, self._policy)
         kept = self._receiving.keeps(judgement, exchange)
         if kept and not endless:
-            if _length(received.headers.fields) <= AT_ONCE_BYTES or not self._is_kept_as_page(received, exchange):
+            n_bytes = length(received.headers.fields)
+            comes_at_once = n_bytes is not None and n_bytes <= AT_ONCE_BYTES
+            if comes_at_once or not self._is_kept_as_page(received, exchange):
                 return False
-            received.stream = exchange.tee = Tee(received.headers.fields, self._max_bytes)
+            received.stream = exchange.tee = Tee(received, self._max_bytes, self.room)
         else:
             self._receiving.invalidate(response, exchange)
             if received.stream and kept:
-                self._receiving.too_large(exchange)
+                self._receiving.lost("too_large", exchange)
             exchange.shared = judgement.keeping is Keeping.SHARED
             received.stream = True
         exchange.streamed = True
@@ -82,13 +124,3 @@ class Passing:
         """Tell whether an answer is kept whatever its body begins with."""
         response = self._receiving.response_of(received, exchange, beginning=_PAGE)
         return self._receiving.keeps(judge(exchange.request, response, self._policy), exchange)
-
-
-def _is_endless(headers: Headers) -> bool:
-    return any(value.strip().lower().startswith(_ENDLESS) for value in values(headers, b"content-type"))
-
-
-def _length(headers: Headers) -> int:
-    """Return how long a body is said to be; more than any when nothing is said."""
-    lengths = values(headers, b"content-length")
-    return int(lengths[0]) if lengths and lengths[0].isdigit() and len(lengths[0]) < 19 else 1 << 62

@@ -91,10 +91,12 @@ class Receiving:
         if not self.keeps(judgement, exchange):
             return None, False
         if received.raw_content is None:
-            self.too_large(exchange)
+            self.lost((exchange.tee.why_not if exchange.tee is not None else "") or "too_large", exchange)
             return None, False
-        request = exchange.request
-        return self._holdings.keep(
+        request, recent = exchange.request, self._holdings.recent
+        if recent.was_purged(request.url, exchange.sent):
+            return None, False
+        kept = self._holdings.keep(
             Capture(
                 url=request.url,
                 time=response.time,
@@ -109,10 +111,13 @@ class Receiving:
                 private=judgement.keeping is Keeping.PRIVATE,
             )
         )
+        if recent.was_invalidated(exchange.key, exchange.sent, response.time):
+            self._holdings.invalidate(exchange.key, response.time)
+        return kept
 
-    def too_large(self, exchange: Exchange) -> None:
-        """Count, and say, that an answer is not kept because of its size."""
-        self._losses.report("too_large", exchange.request.url)
+    def lost(self, reason: str, exchange: Exchange) -> None:
+        """Count, and say, that an answer is not kept because its body is not there."""
+        self._losses.report(reason, exchange.request.url)
 
     @staticmethod
     def keeps(judgement: Judgement, exchange: Exchange) -> bool:

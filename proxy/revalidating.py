@@ -14,7 +14,7 @@ from proxy.caching import Policy, cache_status, conditional, selected, usable_on
 from proxy.caching.validation import refreshing
 from proxy.entry import Entry
 from proxy.exchange import Exchange, hop_free, unconditional
-from proxy.fetching import fetch
+from proxy.fetching import TooMuchError, fetch
 from proxy.flights import Flight, Flights
 from proxy.freshening import freshened
 from proxy.holdings import Holdings
@@ -39,9 +39,9 @@ class Revalidating:
         self._metrics = metrics
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def validate(self, flow: http.HTTPFlow, exchange: Exchange, entry: Entry) -> None:
-        """Ask the origin about an entry and answer with it, or with what the origin has instead. Raises StoreError
-        when the entry holds but its body cannot be read."""
+    async def validate(self, flow: http.HTTPFlow, exchange: Exchange, entry: Entry) -> bool:
+        """Ask the origin about an entry and answer with it, or with what the origin has instead; False when that is
+        so much that the request had better go on. Raises StoreError when the entry holds but cannot be read."""
         flight = self._flights.begin(exchange.key) if self._flights.of(exchange.key) is None else None
         shared: Entry | None = None
         received: http.Response | None = None
@@ -50,9 +50,12 @@ class Revalidating:
             plain = unconditional(hop_free(exchange.request.headers))
             received = await fetch(flow, conditional(plain, [entry.stored]))
             shared = await self._answer(flow, exchange, entry, received)
+        except TooMuchError:
+            exchange.asked = ()
         finally:
             if flight is not None:
                 self._flights.land(flight, shared, answered=received is not None)
+        return exchange.answered
 
     async def _answer(
         self, flow: http.HTTPFlow, exchange: Exchange, entry: Entry, received: http.Response | None
@@ -129,6 +132,8 @@ class Revalidating:
             response = self._receiving.response_of(received, own)
             freshened(self._holdings, entry, own.request, response, self._policy)
             shared = None if entry.stored.invalid else entry
+        except TooMuchError:
+            self._holdings.invalidate(exchange.key, entry.stored.time)  # whoever asks next sees it come
         except Exception:
             self._metrics.errors.inc()
             logger.exception("%s: not refreshed", exchange.request.url)

@@ -23,13 +23,15 @@ from proxy.losses import Losses
 from proxy.memory import Memory
 from proxy.metrics import Metrics
 from proxy.operations import Limits, Settled
-from proxy.passing import Passing
+from proxy.passing import Passing, frame
 from proxy.reader import Reader
 from proxy.receiving import Receiving
 from proxy.revalidating import Revalidating
 from proxy.serving import Serving
 from proxy.upkeep import chores_of
+from proxy.upstream import reader_of
 from proxy.views.negotiation import ViewRequest, view_request_of
+from proxy.views.responses import is_html
 from proxy.views.serving import Views
 from settings import SPECS, Settings, data_directory, default_store
 from store.base import Store, StoreError
@@ -92,7 +94,7 @@ class Service:
         self.flights = Flights()
         self.border = Border(settings)
         self.receiving = Receiving(self.holdings, self.policy, self.losses)
-        self.passing = Passing(self.receiving, self.policy, settings.max_body_bytes)
+        self.passing = Passing(self.receiving, self.policy, settings.max_body_bytes, settings.queue_bytes)
         revalidating = Revalidating(self.holdings, self.receiving, self.flights, self.policy, self.metrics)
         self.serving = Serving(
             self.holdings,
@@ -176,6 +178,7 @@ class Service:
         if not control.is_trusted(flow):
             flow.response = control.sentence(403, b"Forbidden", "PURGE is for clients on the proxy's own machine.")
             return
+        self.flights.leave(exchange.key)
         view = await self.holdings.look_up(exchange.key)
         for url in {exchange.request.url, *(entry.capture.url for entry in view.entries)}:
             self.holdings.purge(url, self.holdings.instant(time.time()))
@@ -202,12 +205,27 @@ class Service:
     def stream(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
         """Let the body of an answer go to the client as it comes, where that is right."""
         response = flow.response
-        if response is None or not self.passing.begin(response, exchange, viewed=view_request_of(flow) is not None):
+        exchange.read_by = reader_of(flow)
+        if response is None:
+            return
+        wanted = view_request_of(flow)
+        viewed = wanted is not None and (is_html(response.headers.fields) or bool(wanted.conditions))
+        if not self.passing.begin(response, exchange, viewed=viewed):
             return
         if exchange.tee is None:
             self.land(exchange, None, answered=True)
         self.views.at_once(flow, exchange, None)
-        self._name_us(response)
+        self._sign(flow, exchange)
+
+    def break_off(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
+        """Let a client see that an origin broke off, as far as its protocol can say that; nothing is kept."""
+        exchange.result = "error"
+        self.land(exchange, None, answered=False)
+        if exchange.streamed:
+            flow.kill()
+        else:
+            flow.response = control.sentence(502, b"Bad Gateway", "The origin broke off in the middle of its answer.")
+        self.count(exchange)
 
     def finish(self, flow: http.HTTPFlow, exchange: Exchange) -> Awaitable[None] | None:
         """Put the last touch to an answer, and count it; what is returned is to be waited for."""
@@ -223,16 +241,20 @@ class Service:
         self._finished(flow, exchange)
 
     def _finished(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
-        if flow.response is not None:
-            self._name_us(flow.response)
+        self._sign(flow, exchange)
         self.count(exchange)
 
-    def _name_us(self, response: http.Response) -> None:
-        if self.settings.via:
-            response.headers.fields = (*response.headers.fields, (b"Via", via(response.data.http_version)))
+    def _sign(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
+        """Name us in an answer, if that is wanted, and frame it for the client."""
+        if (response := flow.response) is not None:
+            if self.settings.via:
+                response.headers.fields = (*response.headers.fields, (b"Via", via(response.data.http_version)))
+            frame(flow.request, response, streamed=exchange.streamed)
 
     def land(self, exchange: Exchange, entry: Entry | None, *, answered: bool) -> None:
         """Tell those who wait for an exchange's answer what came of it."""
+        if exchange.tee is not None:
+            exchange.tee.release()
         if exchange.flight is not None:
             self.flights.land(exchange.flight, entry, answered=answered)
 

@@ -112,8 +112,9 @@ class Serving:
                 return
             if decision.stored is not None and decision.action in (Action.VALIDATE, Action.FORWARD):
                 exchange.fwd = decision.fwd
-                await self._revalidating.validate(flow, exchange, entry_of(decision))
-                return
+                if await self._revalidating.validate(flow, exchange, entry_of(decision)):
+                    return
+                decision = Decision(Action.FORWARD, None, decision.fwd)
         except StoreError as exc:
             decision = self._without_store(flow, exchange, exc)
         if flow.response is None:

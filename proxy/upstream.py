@@ -1,8 +1,11 @@
-"""Connections to origins that the origin has closed while they were idle.
+"""Connections to origins that the origin has closed: while they were idle, or in the middle of a body.
 
 mitmproxy uses a connection again until it has read that it was closed. When the origin closes in the moment in which
 the next request comes, the request goes into the closed connection and fails: a 502 for a page that is there. The
 kernel knows earlier, so it is asked before a request goes on.
+
+A body without a length ends where its connection is closed. When that is broken off, asyncio knows, and mitmproxy does
+not: to it the body is whole.
 """
 
 import asyncio
@@ -12,6 +15,8 @@ from mitmproxy import ctx, http
 from mitmproxy.connection import ConnectionState, Server
 from mitmproxy.proxy.server import ConnectionHandler, ConnectionIO
 
+from proxy.extent import ends_with_connection
+
 _HANGS_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 
 Closed = list[tuple[Server, ConnectionIO]]
@@ -19,8 +24,7 @@ Closed = list[tuple[Server, ConnectionIO]]
 
 def closed_by_origin(flow: http.HTTPFlow) -> Closed:
     """Return the connections, of those that a flow may use, whose other end is closed."""
-    server = ctx.master.addons.get("proxyserver") if hasattr(ctx, "master") else None
-    handler: ConnectionHandler | None = server.connections.get(flow.client_conn.id) if server is not None else None
+    handler = _handler_of(flow)
     if handler is None or len(handler.transports) < 2:
         return []
     return [
@@ -28,6 +32,31 @@ def closed_by_origin(flow: http.HTTPFlow) -> Closed:
         for connection, io in handler.transports.items()
         if isinstance(connection, Server) and connection.state is ConnectionState.OPEN and _is_closed(io)
     ]
+
+
+def reader_of(flow: http.HTTPFlow, handler: ConnectionHandler | None = None) -> asyncio.StreamReader | None:
+    """Return what reads the answer to a flow, when its body ends where the connection does (RFC 9112, section 6.3)."""
+    response = flow.response
+    if (
+        response is None
+        or not response.http_version.startswith("HTTP/1")
+        or not ends_with_connection(response.headers.fields)
+    ):
+        return None
+    handler = handler or _handler_of(flow)
+    io = handler.transports.get(flow.server_conn) if handler is not None else None
+    return io.reader if io is not None and isinstance(io.reader, asyncio.StreamReader) else None
+
+
+def broke_off(reader: asyncio.StreamReader | None) -> bool:
+    """Tell whether a connection has ended otherwise than by being closed (RFC 9112, section 8)."""
+    return reader is not None and reader.exception() is not None
+
+
+def _handler_of(flow: http.HTTPFlow) -> ConnectionHandler | None:
+    server = ctx.master.addons.get("proxyserver") if hasattr(ctx, "master") else None
+    handler: ConnectionHandler | None = server.connections.get(flow.client_conn.id) if server is not None else None
+    return handler
 
 
 async def let_go(closed: Closed) -> None:

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from proxy.caching import freshness, vary
 from proxy.caching.directives import Directives
-from proxy.caching.fields import Index, index
+from proxy.caching.fields import Index, index, tokens, values
 from proxy.caching.key import resolve
 from proxy.caching.model import Judgement, Keeping, Policy, Request, Response
 
@@ -19,6 +19,8 @@ _STATIC = re.compile(
     re.IGNORECASE,
 )
 _HTML_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<!--|<!doctype\s+html|<html|<head|<body)", re.IGNORECASE)
+
+_FRAMES = frozenset((b"chunked", b"identity"))
 
 _OK = Judgement(Keeping.SHARED)
 
@@ -65,6 +67,8 @@ def _never(request: Request, response: Response, policy: Policy) -> str:
         return f"method {request.method}"  # a HEAD has no body to keep
     if request.has_body and request.method == "GET":
         return "GET with a body"
+    if not _FRAMES.issuperset(tokens(values(response.headers, b"transfer-encoding"))):
+        return "transfer coding"  # gzip and the like, which nobody has undone
     return "never_cache" if bypasses(request.url, policy) else ""
 
 

@@ -1,6 +1,8 @@
 """Origins and clients that say exactly what they are told to, byte for byte, however wrong it is."""
 
 import asyncio
+import socket
+import struct
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,10 +22,12 @@ class RawOrigin:
     answers: Sequence[Sequence[Part]]
     breaks_off: bool = False
     heads: list[bytes] = field(default_factory=list)
+    connections: list[asyncio.StreamWriter] = field(default_factory=list)
     url: str = ""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer a request."""
+        self.connections.append(writer)
         try:
             self.heads.append(await reader.readuntil(b"\r\n\r\n"))
             for part in self.answers[min(len(self.heads), len(self.answers)) - 1]:
@@ -37,7 +41,8 @@ class RawOrigin:
         except (OSError, asyncio.IncompleteReadError):
             pass
         if self.breaks_off:
-            writer.transport.abort()
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()  # lingering for no time: the connection is reset
         else:
             writer.close()
 
@@ -52,6 +57,9 @@ async def raw_origin(*answers: Sequence[Part], breaks_off: bool = False) -> Asyn
         yield origin
     finally:
         server.close()
+        for writer in origin.connections:
+            writer.transport.abort()
+        await asyncio.sleep(0)
 
 
 def request(url: str, *fields: str, method: str = "GET", version: str = "1.1", body: bytes = b"") -> bytes:

@@ -3,9 +3,13 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from proxy import fetching
 from tests.origin import Origin, Page
 from tests.proxy.live import Live
 from tests.proxy.making import count
+from tests.proxy.raw import CHUNKED, FRESH, OK, Part, raw_origin, request, say
 
 
 def stale(body: bytes = b"one") -> Page:
@@ -115,3 +119,59 @@ async def test_a_head_freshens_or_invalidates(confdir: Path, origin: Origin) -> 
         origin.pages["/"] = Page(b"other", {"Cache-Control": "max-age=100", "ETag": '"2"'})
         await live.get(origin.url("/"), method="HEAD", Cache_Control="no-store")
         assert (await live.get(origin.url("/"))).body == b"other"
+
+
+STALE = OK + b'Cache-Control: max-age=0, stale-if-error=600\r\nETag: "1"\r\nContent-Length: 3\r\n\r\nold'
+
+
+@pytest.mark.parametrize(
+    ("head", "is_kept"),
+    [
+        (FRESH + b"Content-Length: 2000000\r\n", True),
+        (FRESH + b"Content-Length: 5000000\r\n", False),
+        (b"Cache-Control: no-store\r\nContent-Type: text/event-stream\r\nContent-Length: 8\r\n", False),
+    ],
+    ids=["large", "larger than what is kept", "endless"],
+)
+async def test_a_page_that_has_become_too_much_to_wait_for_comes_through(
+    confdir: Path, head: bytes, is_kept: bool
+) -> None:
+    body = bytes(int(head.split()[-1]))
+    new = OK + head + b"\r\n" + body
+    async with raw_origin([STALE], [new]) as origin, Live(confdir, max_body_bytes=4_000_000) as live:
+        await say(live.port, request(origin.url))
+        got = await say(live.port, request(origin.url))
+        assert got.endswith(b"\r\n\r\n" + body)
+        assert b"fwd=stale; stored\r\n" in got if is_kept else b"fwd=stale\r\n" in got
+        assert (b"; hit" in await say(live.port, request(origin.url))) is is_kept
+        assert len(live.service.flights) == 0
+
+
+async def test_a_page_that_has_become_slow_comes_through(confdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "BODY_SECONDS", 0.2)
+    slow: list[Part] = [OK + FRESH + CHUNKED + b"\r\n3\r\nnew\r\n", 0.6, b"0\r\n\r\n"]
+    async with raw_origin([STALE], slow) as origin, Live(confdir) as live:
+        await say(live.port, request(origin.url))
+        many = await asyncio.gather(*(say(live.port, request(origin.url)) for _ in range(4)))
+        assert all(b"new" in got for got in many)
+        assert sum(b"collapsed" in got for got in many) == 3
+        assert (await say(live.port, request(origin.url))).endswith(b"new")
+    assert len(origin.heads) == 3
+
+
+async def test_an_origin_that_is_slow_to_fail_is_stood_in_for(confdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "BODY_SECONDS", 0.2)
+    failing: list[Part] = [b"HTTP/1.1 503 Unavailable\r\nContent-Length: 9\r\n\r\n", 5.0]
+    async with raw_origin([STALE], failing) as origin, Live(confdir) as live:
+        await say(live.port, request(origin.url))
+        assert b"detail=stale-if-error" in await say(live.port, request(origin.url))
+
+
+async def test_what_is_refreshed_and_has_no_end_is_asked_for_anew(confdir: Path) -> None:
+    old = OK + b"Cache-Control: max-age=0, stale-while-revalidate=600\r\nContent-Length: 3\r\n\r\nold"
+    events: list[Part] = [OK + b"Content-Type: text/event-stream\r\n\r\ndata: new\n\n", 0.5]
+    async with raw_origin([old], events) as origin, Live(confdir) as live:
+        await say(live.port, request(origin.url))
+        assert b"; hit; ttl=" in await say(live.port, request(origin.url))
+        await asyncio.sleep(0.3)
+        assert b"data: new" in await say(live.port, request(origin.url))

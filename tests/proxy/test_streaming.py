@@ -1,6 +1,7 @@
 """Bodies that go to the client as they come."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -172,3 +173,75 @@ async def test_what_is_too_large_says_so_in_its_head_and_is_counted(confdir: Pat
         reply = await live.get(origin.url("/"))
         assert (reply.body, reply.cache_status) == (bytes(5000), "pagemason; fwd=uri-miss")
         assert count(live.service.metrics, "pagemason_not_kept_total", reason="too_large") == 1
+
+
+async def test_what_was_on_its_way_when_it_was_purged_is_not_kept(confdir: Path) -> None:
+    dripping = Dripping("Cache-Control: max-age=100")
+    async with dripping.listening() as url, Live(confdir) as live:
+        reader, writer = await ask(live.port, url)
+        await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)
+        await live.get(url, method="PURGE")
+        later = asyncio.create_task(live.get(url))
+        await asyncio.sleep(0.2)
+        dripping.go.set()
+        assert b"two\n\n" in await reader.read()
+        writer.close()
+        assert (await later).cache_status == "pagemason; fwd=uri-miss; stored"
+        assert len((await live.service.holdings.look_up(url)).entries) == 1
+        assert count(live.service.metrics, "pagemason_captures_committed_total") <= 1
+    assert dripping.asked == 2
+
+
+async def test_what_was_on_its_way_when_it_was_changed_is_validated(confdir: Path) -> None:
+    dripping = Dripping("Cache-Control: max-age=100")
+    async with dripping.listening() as url, Live(confdir) as live:
+        reader, writer = await ask(live.port, url)
+        await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)
+        dripping.go.set()
+        live.service.holdings.invalidate(url, live.service.holdings.instant(time.time()))
+        await reader.read()
+        writer.close()
+        assert (await live.get(url)).cache_status.startswith("pagemason; fwd=stale")
+        assert (await live.get(url)).is_hit
+    assert dripping.asked == 2
+
+
+async def test_bodies_that_are_collected_share_their_room(confdir: Path) -> None:
+    dripping = Dripping("Cache-Control: max-age=100")
+    async with dripping.listening() as url, Live(confdir, queue_bytes=12) as live:
+        clients = [await ask(live.port, f"{url}{n}") for n in range(3)]
+        for reader, _ in clients:
+            await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)
+        assert live.service.passing.room.left == 2
+        dripping.go.set()
+        for reader, writer in clients:
+            assert b"two\n\n" in await reader.read()
+            writer.close()
+        assert live.service.passing.room.left == 12
+        assert count(live.service.metrics, "pagemason_not_kept_total", reason="queue_full") >= 2
+
+
+async def test_room_comes_back_when_a_client_goes_away(confdir: Path) -> None:
+    dripping = Dripping("Cache-Control: max-age=100")
+    async with dripping.listening() as url, Live(confdir, queue_bytes=12) as live:
+        reader, writer = await ask(live.port, url)
+        await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)
+        assert live.service.passing.room.left == 7
+        writer.transport.abort()
+        for _ in range(100):
+            await asyncio.sleep(0.02)
+            if live.service.passing.room.left == 12:
+                break
+        assert live.service.passing.room.left == 12
+        dripping.go.set()
+
+
+async def test_what_is_no_page_comes_at_once_though_a_view_is_wanted(confdir: Path) -> None:
+    dripping = Dripping("Content-Type: video/mp4\r\nCache-Control: max-age=100")
+    async with dripping.listening() as url, Live(confdir) as live:
+        reader, writer = await ask(live.port, url, "Accept: text/markdown")
+        await asyncio.wait_for(reader.readuntil(b"one\n\n"), 20)
+        dripping.go.set()
+        await reader.read()
+        writer.close()
+        assert (await live.get(url)).body == b"one\n\ntwo\n\n"
