@@ -150,7 +150,7 @@ class MemoryStore:
             if not kept.record.capture.private:
                 kept.pieces = [self._shared(kept.site, piece) for piece in kept.pieces]
 
-    def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
+    def compact(self, *, dry_run: bool = False, gently: bool = False, jobs: int = 1) -> Plan:
         size = self.stats().bytes.ondisk
         return Plan(bytes_before=size, bytes_after=size)
 

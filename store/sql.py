@@ -87,10 +87,10 @@ class SqlStore(Parts):
 
         return removing.purge(self, pattern, dry_run=dry_run, later=later)
 
-    def compact(self, *, dry_run: bool = False, gently: bool = False) -> Plan:
-        from store.upkeep import rewriting
+    def compact(self, *, dry_run: bool = False, gently: bool = False, jobs: int = 1) -> Plan:
+        from store.upkeep import compacting
 
-        return rewriting.compact(self, dry_run=dry_run, gently=gently)
+        return compacting.compact(self, dry_run=dry_run, gently=gently, jobs=jobs)
 
     def collect(self, *, dry_run: bool = False, purged: bool = False) -> Plan:
         from store.upkeep import removing

@@ -1,6 +1,5 @@
 """pagemason batch"""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from apps.cli.common import Failure, human, json_option, notes_printed, print_json, progress, with_settings
+from apps.cli.common import (
+    Failure,
+    cores,
+    human,
+    jobs_option,
+    json_option,
+    notes_printed,
+    print_json,
+    progress,
+    with_settings,
+)
 from extract.registry import DEFAULT_METHOD, method_of
 from settings import Settings
 
@@ -37,7 +46,7 @@ def _shared(done: Command) -> Command:
         click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
         click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR"),
         click.option("--ray", "address", metavar="ADDRESS", help="Of a Ray cluster: HOST:PORT, auto, or local."),
-        click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes.  [default: one a core]"),
+        jobs_option,
         click.option(
             "--piece-mib", type=click.IntRange(1), default=64, help="Of a file that one task reads.  [default: 64]"
         ),
@@ -159,8 +168,7 @@ def _engine(address: str | None, jobs: int | None) -> "Engine":
     from apps.batch.engines import Local, Ray
 
     if address is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return Local(jobs or cores or 1)
+        return Local(jobs or cores())
     try:
         return Ray(address)
     except (ConnectionError, RuntimeError, ValueError) as exc:

@@ -1,6 +1,7 @@
 """What commands share: options from Settings, the store, output."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -67,6 +68,14 @@ def _flag(name: str) -> Callable[[Command], Command]:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Worker processes.  [default: one a core]"
+)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

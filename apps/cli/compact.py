@@ -2,7 +2,7 @@
 
 import click
 
-from apps.cli.common import dry_run_option, human, opened, with_settings
+from apps.cli.common import cores, dry_run_option, human, jobs_option, opened, with_settings
 from settings import Settings
 from store.base import Plan
 
@@ -10,10 +10,11 @@ from store.base import Plan
 @click.command()
 @with_settings("store")
 @dry_run_option
-def command(settings: Settings, dry_run: bool) -> None:
+@jobs_option
+def command(settings: Settings, dry_run: bool, jobs: int | None) -> None:
     """Rewrite small packs into large, strongly compressed ones."""
     with opened(settings) as store:
-        print_plan(store.compact(dry_run=dry_run), dry_run)
+        print_plan(store.compact(dry_run=dry_run, jobs=jobs or cores()), dry_run)
 
 
 def print_plan(plan: Plan, dry_run: bool) -> None:

@@ -1,14 +1,13 @@
 """pagemason extract"""
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from apps.cli.common import Failure, printable, progress, with_settings
+from apps.cli.common import Failure, cores, jobs_option, printable, progress, with_settings
 from extract.registry import DEFAULT_METHOD, extractor, method_of
 from settings import Settings
 
@@ -25,7 +24,7 @@ FORMATS = ("text", "html", "markdown", "json", "jsonl")
 @click.option("--parameter", "-p", "parameters", multiple=True, metavar="NAME=VALUE", help="Of the method, as JSON.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="[default: text; for an archive jsonl]")
 @click.option("--alone", is_flag=True, help="Judge each page without what the other pages of its site teach.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes.  [default: one a core]")
+@jobs_option
 @with_settings()
 def command(
     file: Path,
@@ -64,9 +63,8 @@ def _all(source: "Source", made: "Extractor[Any]", needs: str, form: str, alone:
     """Write what a file holds, and return the exit code."""
     from apps.extracting import extractions
 
-    n_workers = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or os.cpu_count()
     with progress("extracting", source.position.total) as bar:
-        texts = extractions(source, made, needs, form, alone=alone, n_workers=n_workers or 1)
+        texts = extractions(source, made, needs, form, alone=alone, n_workers=jobs or cores())
         for number, text in enumerate(texts, 1):
             _say(text)
             bar(source.position.done, f"{number} pages")

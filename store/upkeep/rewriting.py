@@ -6,7 +6,6 @@ capture in exactly one place. Old packs go last, and only those that nothing nee
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -16,9 +15,9 @@ from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
 from store import alike, totals
-from store.base import Plan, StoreError
+from store.base import Plan
 from store.finding import CAPTURE, live_rows
-from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack, Site
+from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack
 from store.packing.building import Builder, NewPack
 from store.packing.known import Known
 from store.packing.layout import survey
@@ -27,17 +26,10 @@ from store.packing.shapes import choose_shape, fill, shaped, share_of
 from store.parts import Parts
 from store.reading import Gone
 from store.rows import insert_packs, take_ids
-from store.upkeep import compactions, vacuuming
-from store.upkeep.claims import claimed, site_job
+from store.upkeep import vacuuming
 from store.upkeep.regions import REGION_BYTES, Placed, regions
 
 ATTEMPTS = 4
-
-GENTLE_BYTES = 64 << 20
-"""Bodies of a site that is compacted unasked, at the most."""
-
-GENTLE_PACKS, GENTLE_SHARE = 4, 0.25
-"""Packs as they arrived that a site must have for that, and their bytes as a share of its compacted ones."""
 
 TIDY_ROWS = 50_000
 """Rows of one site that are written anew at the most: the transaction takes a second for so many."""
@@ -219,51 +211,6 @@ def recount(store: Parts, site: int) -> None:
                     return
         except (DamagedPack, Gone):
             return
-
-
-def compact(store: Parts, *, dry_run: bool, gently: bool = False) -> Plan:
-    """Rewrite the sites that have packs as they arrived; `gently`, those that are small enough and have many."""
-    with store.database.read() as connection:
-        before = store.database.size(connection)
-        query = select(Pack.site, func.count().label("n")).where(Pack.kind == ARRIVAL).group_by(Pack.site)
-        sites = {row.site: int(row.n) for row in connection.execute(query)}
-        if gently:
-            sites = {site: n for site, n in sites.items() if _is_worth_it(connection, site)}
-        names = {row.id: row.name for row in connection.execute(select(Site.id, Site.name))}
-    notes = tuple(f"{names.get(site, site)}: {n} packs as they arrived" for site, n in sorted(sites.items()))
-    if dry_run:
-        return Plan(sum(sites.values()), 0, before, before, notes)
-    done = [site for site in sorted(sites) if _rewrite_alone(store, site, gently=gently)]
-    notes = tuple(note for site, note in zip(sorted(sites), notes, strict=True) if site in set(done))
-    plan = finish(store, Plan(sum(sites[site] for site in done), 0, before, before, notes))
-    if done:
-        # IntegrityError: another process notes one in this moment; a full disk: the compaction counts all the same
-        with contextlib.suppress(IntegrityError, StoreError), store.database.write() as connection:
-            compactions.note(connection, plan)
-    return plan
-
-
-def _rewrite_alone(store: Parts, site: int, *, gently: bool) -> bool:
-    """Rewrite a site unless another process is at it, or was since the site was chosen; tell whether this one did."""
-    with claimed(store.database, site_job(site)) as mine:
-        if not mine:
-            return False
-        with store.database.read() as connection:
-            query = select(func.count()).where(Pack.site == site, Pack.kind == ARRIVAL)
-            wanted = bool(connection.execute(query).scalar()) and (not gently or _is_worth_it(connection, site))
-        if wanted:
-            rewrite(store, site)
-        return wanted
-
-
-def _is_worth_it(connection: Connection, site: int) -> bool:
-    """Tell whether a site is compacted in a short time, and has enough new bytes to be."""
-    size = func.sum(func.length(Pack.head) + func.length(Pack.body))
-    kinds = select(Pack.kind, size, func.count()).where(Pack.site == site).group_by(Pack.kind)
-    sizes = {kind: (int(n_bytes), int(n)) for kind, n_bytes, n in connection.execute(kinds)}
-    (new, n), (old, _) = sizes.get(ARRIVAL, (0, 0)), sizes.get(COMPACTED, (0, 0))
-    bodies = connection.execute(select(Site.original).where(Site.id == site)).scalar() or 0
-    return bodies <= GENTLE_BYTES and n >= GENTLE_PACKS and new >= GENTLE_SHARE * old
 
 
 def finish(store: Parts, plan: Plan) -> Plan:
