@@ -3,10 +3,14 @@
     python -m bench.soak [--minutes 15] [--budget-mb 24] [--json]
 
 Three sites on loopback give pages of one template each, with text of their own that does not compress, more of them
-than the budget has room for; clients ask for new pages and, half of the time, for pages asked for before. Every two
-seconds the store's files and the memory of all processes (PSS) are measured. It fails when the files were ever above
-1.25 of the budget and 16 MB (a log, and packs being written anew), when memory was above its ceiling or grew by more
-than a quarter from the first half to the second, when an answer was wrong, or when the store is not sound at the end.
+than the budget has room for; clients ask for new pages and, half of the time, for pages asked for before. Some pages
+come in chunks, slowly, large, or until the connection is closed; some break off, which the client must see each time;
+some have no end, and the client goes away. One client takes what it gets slowly.
+
+Every two seconds the store's files and the memory of all processes (PSS) are measured. It fails when the files were
+ever above 1.25 of the budget and 16 MB (a log, and packs being written anew), when memory was above its ceiling or grew
+by more than a quarter from the first half to the second, when an answer was wrong, or when the store is not sound at
+the end.
 """
 
 import argparse
@@ -20,60 +24,23 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psutil
 
 from bench.ports import free_port, wait_for
+from bench.streams import EVENT, HOSTS, body_of, kind_of, origin
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
-CLIENTS = 4
-OWN_BYTES = 12_000
+CLIENTS = 5
+SLOW_CLIENT = 4
+SLOW_SECONDS = 0.02
+PIECE = 1 << 16
 MEMORY_MB = 900
 SLACK_MB = 16
-
-
-def body_of(host: str, path: str) -> bytes:
-    """Return a page: the template of its site, and text of its own."""
-    menu = "".join(f"<li><a href='/{i}'>Section {i} of {host}</a></li>" for i in range(60))
-    own = random.Random(host + path).randbytes(OWN_BYTES // 2).hex()
-    text = "".join(f"<p>{own[i : i + 600]}</p>" for i in range(0, len(own), 600))
-    return f"<html><body><ul>{menu}</ul><div><h1>{path}</h1>{text}</div><p>footer</p></body></html>".encode()
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers every path with its page."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        body = body_of(self.headers["Host"].split(":")[0], self.path)
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Cache-Control", "max-age=36000")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def origin(host: str, port: int) -> Iterator[int]:
-    """Serve a site; yield its port."""
-    server = ThreadingHTTPServer((host, port), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server.server_address[1]
-    server.shutdown()
-    server.server_close()
 
 
 @dataclass
@@ -101,19 +68,38 @@ class Client:
                 page = max(1, last - int(rng.expovariate(1 / 40)))
             host, path = HOSTS[page % len(HOSTS)], f"/{self.number}/{page}"
             try:
-                connection.request(
-                    "GET", f"http://{host}:{self.origin_port}{path}", headers={"Host": f"{host}:{self.origin_port}"}
-                )
-                response = connection.getresponse()
-                body = response.read()
+                if wrong := self._ask(connection, host, path, kind_of(page)):
+                    self.wrong.append(f"{host}{path}, {kind_of(page)}: {wrong}")
             except (OSError, http.client.HTTPException) as exc:
-                self.wrong.append(f"{path}: {exc!r}")
+                self.wrong.append(f"{host}{path}, {kind_of(page)}: {exc!r}")
                 connection.close()
-                continue
-            self.n_requests, self.n_bytes = self.n_requests + 1, self.n_bytes + len(body)
-            if response.status != 200 or _digest(body) != _digest(body_of(host, path)):
-                self.wrong.append(f"{path}: status {response.status}, {len(body)} bytes")
         connection.close()
+
+    def _ask(self, connection: http.client.HTTPConnection, host: str, path: str, kind: str) -> str:
+        """Ask for a page; return what is wrong with the answer."""
+        authority = f"{host}:{self.origin_port}"
+        connection.request("GET", f"http://{authority}{path}", headers={"Host": authority})
+        response = connection.getresponse()
+        self.n_requests += 1
+        if kind == "events":
+            got = response.read(3 * len(EVENT))
+            connection.close()
+            return "" if got == 3 * EVENT else f"{got[:50]!r}"
+        try:
+            body = b"".join(self._pieces(response))
+        except http.client.IncompleteRead:
+            connection.close()
+            return "" if kind == "broken" else "it breaks off"
+        self.n_bytes += len(body)
+        if response.status == 200 and kind != "broken" and _digest(body) == _digest(body_of(host, path)):
+            return ""
+        return f"status {response.status}, {len(body)} bytes"
+
+    def _pieces(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
+        while piece := response.read(PIECE):
+            yield piece
+            if self.number == SLOW_CLIENT:
+                time.sleep(SLOW_SECONDS)
 
 
 def _digest(body: bytes) -> bytes:
