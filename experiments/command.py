@@ -25,13 +25,14 @@ def command(name: str, corpora: tuple[Path, ...], out: Path, limit: int) -> None
     retrieval (segmenters) or compare (all methods). A corpus is a WARC file with NAME.truth.jsonl beside it;
     --corpus may be given several times.
     """
-    from experiments.datasets import load
-    from experiments.registry import experiment
-    from experiments.report import write
-    from experiments.runs import Context
     from extract.protocol import MissingExtra
 
     try:
+        from experiments.datasets import load
+        from experiments.registry import experiment
+        from experiments.report import write
+        from experiments.runs import Context
+
         made = experiment(name)
         with progress(name, None) as bar:
             data = [load(corpus, limit) for corpus in corpora]
@@ -39,6 +40,8 @@ def command(name: str, corpora: tuple[Path, ...], out: Path, limit: int) -> None
             path = write(report, out)
     except OSError as exc:
         raise Failure(f"{exc.filename}: {exc.strerror}") from exc
+    except ModuleNotFoundError as exc:
+        raise Failure(f"{exc.name} is not installed: pip install 'pagemason[experiments]'") from exc
     except (ValueError, MissingExtra) as exc:
         raise Failure(str(exc)) from exc
     click.echo(path)

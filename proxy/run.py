@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import logging
 import resource
 import signal
@@ -11,6 +12,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from mitmproxy.certs import CertStore
+from mitmproxy.options import CONF_BASENAME
 from mitmproxy.proxy.mode_specs import ProxyMode, ReverseMode
 from sqlalchemy.engine import make_url
 
@@ -36,6 +39,7 @@ def run(settings: Settings, dashboard: Dashboard) -> int:
     try:
         _look_for_port(settings)
         _look_for_password(settings)
+        _look_for_authority(settings)
         with _listening(settings) as listening:
             service = Service(settings)
             service.border.keep_off(listening.getsockname()[1])
@@ -126,6 +130,23 @@ def _look_for_password(settings: Settings) -> None:
         )
 
 
+def _look_for_authority(settings: Settings) -> None:
+    """Make sure that there is a certificate authority, making one if need be, as mitmproxy would only later."""
+    chosen = settings.mitmproxy
+    passphrase = chosen.get("cert_passphrase")
+    try:
+        CertStore.from_store(
+            Path(settings.confdir).expanduser(),
+            CONF_BASENAME,
+            int(chosen.get("key_size", "2048")),
+            passphrase.encode() if passphrase else None,
+        )
+    except OSError as exc:
+        raise _Stop(f"{exc.filename}: {exc.strerror}; choose another place for the authority with --confdir") from exc
+    except (ValueError, TypeError, IndexError) as exc:
+        raise _Stop(f"{settings.confdir}: the certificate authority there cannot be read: {exc}") from exc
+
+
 def _listening(settings: Settings) -> socket.socket:
     return _bind(settings.dashboard_host, settings.dashboard_port, "--dashboard-port", "--dashboard-host")
 
@@ -136,6 +157,7 @@ def _bind(host: str, port: int, port_flag: str, host_flag: str) -> socket.socket
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=128)
     except OSError as exc:
-        flag = host_flag if isinstance(exc, socket.gaierror) or exc.errno == 99 else port_flag
-        reason = (exc.strerror or str(exc)).lower()
+        unknown = exc.errno is not None and exc.errno < 0  # what getaddrinfo says
+        flag = host_flag if unknown or exc.errno == errno.EADDRNOTAVAIL else port_flag
+        reason = (exc.strerror or str(exc)).partition(" (while attempting")[0].lower()
         raise _Stop(f"cannot listen on {host} port {port}: {reason}; choose another with {flag}") from exc

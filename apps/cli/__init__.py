@@ -116,9 +116,21 @@ def _sentence(text: str, code: int) -> int:
     return code
 
 
+def _open_what_is_closed() -> None:
+    """Let streams that the program was started without lead nowhere: else a database is opened under the number of one,
+    and what is printed goes into it."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
 def main() -> None:
     """Run the command that the process was started with."""
     gc.set_threshold(GARBAGE_OBJECTS)
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.exit(invoke(sys.argv[1:]))

@@ -52,7 +52,7 @@ def command(
         _say(written(made.extract(page, made.prepare([page])), form or "text"))
         return 0
     if not file.is_file():
-        raise Failure(f"{file}: no such file")
+        raise Failure(f"{file}: is a folder, not a page or an archive" if file.is_dir() else f"{file}: no such file")
     needs = method_of(method).needs
     passes = {"class": 2, "site": 1 if alone else 3}.get(needs, 1)
     source = Source(file, limits, Position(size_of([file]) * passes))
@@ -69,7 +69,7 @@ def _all(source: "Source", made: "Extractor[Any]", needs: str, form: str, alone:
             _say(text)
             bar(source.position.done, f"{number} pages")
     for note in source.damage:
-        click.echo(printable(note), err=True)
+        click.echo(f"pagemason: {printable(note)}", err=True)
     return 1 if source.damage else 0
 
 

@@ -20,11 +20,9 @@ _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 def har_entries(path: Path) -> Iterator[Entry]:
     """Yield the responses of a HAR file. OSError when it cannot be read."""
     try:
-        log = json.loads(path.read_bytes())["log"]["entries"]
-        if not isinstance(log, list):
-            raise TypeError("entries is not a list")
-    except (ValueError, KeyError, TypeError, RecursionError) as exc:
-        yield Note(Kind.DAMAGED, str(path), f"is no HAR file ({type(exc).__name__}: {exc})")
+        log = _log(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError) as exc:
+        yield Note(Kind.DAMAGED, str(path), f"is no HAR file: {exc}")
         return
     names = Names()
     for number, logged in enumerate(log):
@@ -32,8 +30,17 @@ def har_entries(path: Path) -> Iterator[Entry]:
         try:
             entry = _entry(logged, where)
         except (KeyError, TypeError, ValueError, AttributeError) as exc:
-            entry = Note(Kind.DAMAGED, where, f"is no HAR entry ({type(exc).__name__}: {exc})")
+            what = f"{exc} is missing" if isinstance(exc, KeyError) else str(exc)
+            entry = Note(Kind.DAMAGED, where, f"is no HAR entry: {what}")
         yield names.named(entry) if isinstance(entry, Capture) else entry
+
+
+def _log(har: Any) -> list[Any]:
+    log = har.get("log") if isinstance(har, dict) else None
+    entries = log.get("entries") if isinstance(log, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("it has no list log.entries")
+    return entries
 
 
 def _entry(logged: dict[str, Any], where: str) -> Entry:

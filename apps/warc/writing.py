@@ -26,22 +26,24 @@ Fields = list[tuple[bytes, bytes]]
 def whole_or_nothing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file that takes the place of `path` when all has been written to it, and vanishes when an error comes
     first. OSError names `path`."""
+    hidden = f".{path.name}."
     try:
-        file = NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
+        with NamedTemporaryFile(dir=path.parent, prefix=hidden, delete=False) as file:
+            try:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                mask = os.umask(0)
+                os.umask(mask)
+                Path(file.name).chmod(0o666 & ~mask)
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
     except OSError as exc:
-        raise OSError(exc.errno, exc.strerror, str(path)) from exc
-    with file:
-        try:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(file.name).chmod(0o666 & ~mask)
-            Path(file.name).replace(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
+        if exc.errno is None or (exc.filename and not Path(exc.filename).name.startswith(hidden)):
             raise
+        raise OSError(exc.errno, exc.strerror, str(path)) from exc
 
 
 def write_warc(

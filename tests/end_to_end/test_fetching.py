@@ -164,6 +164,30 @@ def test_a_port_in_use_is_a_sentence_that_names_the_flag(tmp_path: Path, origin:
     assert not (tmp_path / "s.db").exists()
 
 
+@pytest.mark.parametrize("flag", ["--listen-host", "--dashboard-host"])
+def test_a_host_that_is_none_is_a_sentence_that_names_the_flag(tmp_path: Path, flag: str) -> None:
+    flags = ("--listen-port=1", "--dashboard-port=0", "--set=allow_open=true", f"--store=sqlite:///{tmp_path}/s.db")
+    ended = run_to_end(*flags, f"{flag}=999.1.1.1")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("pagemason: cannot listen on 999.1.1.1 port ")
+    assert ended.stderr.endswith(f"; choose another with {flag}\n")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no key"], ids=["a file", "empty key", "no key"])
+def test_an_authority_that_is_none_is_a_sentence(tmp_path: Path, content: bytes | None) -> None:
+    confdir = tmp_path / "conf"
+    if content is None:
+        confdir.write_bytes(b"")
+    else:
+        confdir.mkdir()
+        (confdir / "mitmproxy-ca.pem").write_bytes(content)
+    flags = ("--listen-port=0", "--dashboard-port=0", f"--confdir={confdir}", f"--store=sqlite:///{tmp_path}/s.db")
+    ended = run_to_end(*flags)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith(f"pagemason: {confdir}")
+    assert ended.stderr.count("\n") == 1
+
+
 def test_a_store_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "s.db").write_bytes(b"something else, quite long enough to be looked at as a database" * 100)
     ended = run_to_end(f"--store=sqlite:///{tmp_path}/s.db", "--listen-port=0", "--dashboard-port=0")

@@ -72,11 +72,15 @@ def test_a_file_that_is_not_there(pm: Invoke) -> None:
     assert (code, err) == (1, "pagemason: nowhere.warc: no such file\n")
 
 
+def test_a_folder_is_no_file(home: Path, pm: Invoke) -> None:
+    assert pm("extract", home) == (1, "", f"pagemason: {home}: is a folder, not a page or an archive\n")
+
+
 def test_a_damaged_archive_is_said_and_fails(home: Path, pm: Invoke) -> None:
     (home / "cut.warc").write_bytes(warc(news_page(1).body)[:-500])
     code, _, err = pm("extract", home / "cut.warc", "--method", "CETR-TM")
     assert code == 1
-    assert "cut.warc" in err
+    assert err.startswith(f"pagemason: {home}/cut.warc: byte ")
 
 
 def test_methods_lists_every_name(pm: Invoke) -> None:

@@ -85,3 +85,27 @@ def test_a_reader_who_goes_away_is_no_error_message(home: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_leads_nowhere(closed: str, tmp_path: Path) -> None:
+    """The first file that is opened would take its number, and what is printed would go into it."""
+    (tmp_path / "page.html").write_bytes(b"<p>page</p>")
+    store = f"sqlite:///{tmp_path}/s.db"
+    code = f"import sys; sys.argv[1:] = ['import', '{tmp_path}/page.html', '--store', '{store}']; "
+    command = f'{sys.executable} -c "{code}from apps.cli import main; main()" {closed}'
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert invoke(["check", "--store", store]) == 0
+
+
+def test_an_experiment_without_its_packages_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("experiments.")]:
+        if name != "experiments.command":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "fastwarc", None)
+    monkeypatch.setitem(sys.modules, "fastwarc.warc", None)
+    assert invoke(["experiment", "paper", "--corpus", "a.warc.gz", "--out", str(tmp_path / "out")]) == 1
+    assert "is not installed: pip install 'pagemason[experiments]'\n" in capsys.readouterr().err

@@ -181,6 +181,21 @@ def test_a_har_file_has_decoded_bodies(store: Store, tmp_path: Path) -> None:
     assert imported(store, file)[0].captures == 0
 
 
+@pytest.mark.parametrize(
+    "text", ['{"log": 3}', '{"log": {"entries": {}}}', '{"log": {}}', '{"entries": [], "log": []}']
+)
+def test_what_is_no_har_file_is_said_in_words(store: Store, tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.har").write_text(text)
+    _, notes = imported(store, tmp_path / "a.har")
+    assert [str(note) for note in notes] == [f"{tmp_path}/a.har: is no HAR file: it has no list log.entries"]
+
+
+def test_a_har_entry_says_what_is_missing(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "a.har").write_text('{"log": {"entries": [{"request": {"url": "http://a.test/"}, "response": {}}]}}')
+    _, notes = imported(store, tmp_path / "a.har")
+    assert [str(note) for note in notes] == [f"{tmp_path}/a.har: entry 0: is no HAR entry: 'status' is missing"]
+
+
 def test_a_folder_of_saved_pages(store: Store, tmp_path: Path) -> None:
     files = {
         "www.a.test/index.html": b"<p>home",

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import resource
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,3 +147,18 @@ def test_a_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         write_warc(path, [], software="test/1", now=0)
     assert caught.value.filename == str(path)
+
+
+def test_a_file_that_there_is_no_room_for_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(b"before")
+    handler, limits = signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as caught:
+            write_warc(path, [PAGE], software="test/1", now=0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.filename == str(path)
+    assert [(file, file.read_bytes()) for file in tmp_path.iterdir()] == [(path, b"before")]
