@@ -59,6 +59,7 @@ class Upkeep:
         self._looked = 0.0
         self._compacted = True
         self._purged = False
+        self._task = ""
 
     @property
     def running(self) -> bool:
@@ -114,12 +115,16 @@ class Upkeep:
                     self._process.stdin.close()
 
     def _start(self, task: str) -> bool:
-        """Start the process with a task, unless one is at work or was a moment ago; tell whether it was started."""
+        """Start the process with a task, unless one is at work or was a moment ago; tell whether it was started.
+        Compaction, which may take hours, is broken off for all else, and goes on when it is quiet again."""
         now = time.monotonic()
-        if self.running or (self._process is not None and now - self._started < PAUSE_SECONDS):
+        in_its_way = self.running and (self._task != "compact" or task == "compact")
+        if in_its_way or (self._process is not None and now - self._started < PAUSE_SECONDS):
             return False
+        if self.running:
+            self._compacted = False
         self.close()
-        self._started = now
+        self._started, self._task = now, task
         work = {"task": task, "url": self._url, "sites": self._sites, "budget": asdict(self._chores.budget)}
         command = [sys.executable, "-m", "proxy.chores"]
         folder = Path(__file__).resolve().parent.parent

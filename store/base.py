@@ -216,8 +216,8 @@ class Store(Protocol):
         ...
 
     def compact(self, *, dry_run: bool = False, gently: bool = False, jobs: int = 1) -> Plan:
-        """Rewrite small packs into large, strongly compressed ones; `gently`, only where that is soon done. With
-        `jobs` above 1 so many processes do, which open the store for themselves."""
+        """Rewrite small packs into large, strongly compressed ones; `gently`, where that is worth it. With `jobs` above
+        1 so many processes do, which open the store for themselves."""
         ...
 
     def collect(self, *, dry_run: bool = False, purged: bool = False) -> Plan:

@@ -57,9 +57,12 @@ class Rewriter:
         """Rewrite the public captures of all regions with new ones; those that cannot be read stay where they are."""
         old = self._survey()
         base_of, new = self._packs(old)
+        changed: set[int | None] = set()
         for region in regions(self._places, base_of, new, most=REGION_BYTES):
             self._region(region)
-        self._drop(old)
+            changed.update(base_of.get(each.pack) for each in region)
+        # what is gone from the other regions has to be told from their packs, until collection sees to it
+        self._drop([pack for pack in old if pack not in base_of or base_of[pack] in changed])
 
     def _packs(self, packs: Collection[int]) -> tuple[dict[int, int], set[int]]:
         """Return the bases of compacted packs, but for those of one large body, and the packs to write anew anyway."""

@@ -64,11 +64,44 @@ def test_a_quiet_store_is_compacted(kind: str, tmp_path: Path, request: pytest.F
     upkeep.idle()
     assert upkeep.running
     wait_for(lambda: not upkeep.running)
-    with store.database.read() as connection:
-        assert ARRIVAL not in set(connection.execute(select(Pack.kind)).scalars())
+    assert ARRIVAL not in kinds(store)
     assert store.check() == (40, [])
     upkeep.close()
     store.close()
+
+
+def test_compaction_makes_way_for_what_is_more_urgent_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.upkeep.PAUSE_SECONDS", 0.0)
+    url = f"sqlite:///{tmp_path}/x.db"
+    store = open_store(url)
+    assert isinstance(store, SqlStore)
+    for host in range(4):
+        for start in range(0, 200, 40):
+            store.keep(site_pages(200, f"{host}.test")[start : start + 40])
+    upkeep = Upkeep(url, {}, Chores(compact_idle_seconds=0.01))
+    upkeep.admit(store)
+    time.sleep(0.02)
+    upkeep.idle()
+    time.sleep(0.5)
+    assert upkeep.running, "it takes longer than this"
+    assert store.purge("http://1.test/page/7", later=True) == 1
+    upkeep.purged()
+    wait_for(lambda: not upkeep.running)
+    assert not store.collect(dry_run=True, purged=True).notes
+    assert ARRIVAL in kinds(store), "it was broken off"
+    upkeep.idle()
+    wait_for(lambda: not upkeep.running)
+    assert ARRIVAL not in kinds(store)
+    assert store.check() == (799, [])
+    upkeep.close()
+    store.close()
+
+
+def kinds(store: SqlStore) -> set[int]:
+    with store.database.read() as connection:
+        return set(connection.execute(select(Pack.kind)).scalars())
 
 
 def test_what_is_killed_at_work_leaves_a_sound_store(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -52,8 +53,9 @@ def killed_soon(found: list[psutil.Process]) -> None:
     """Kill the first worker process that comes."""
     end = time.monotonic() + 30
     while not found and time.monotonic() < end:
-        children = psutil.Process().children()
-        found += [child for child in children if any("spawn_main" in part for part in child.cmdline())][:1]
+        with suppress(psutil.Error):  # it may have ended by now
+            children = psutil.Process().children()
+            found += [child for child in children if any("spawn_main" in part for part in child.cmdline())][:1]
         time.sleep(0.01)
     time.sleep(0.3)
     for child in found:

@@ -127,3 +127,20 @@ def test_purging_pages_of_one_region_leaves_none_of_their_bytes(store: SqlStore)
         (r.capture.url, r.capture.time): b"<p>instead" for r in store.find("http://a.test/c/new")
     }
     assert store.check() == (len(left) + 1, [])
+
+
+def test_what_is_gone_from_a_region_is_still_told_from_it(store: SqlStore) -> None:
+    kept = large_site()
+    store.keep(kept)
+    store.compact()
+    assert store.purge("http://a.test/d/*", later=True) == 8
+    store.keep([page("http://a.test/a/new", b"<p>new")])
+    store.compact()
+    assert store.collect(dry_run=True, purged=True).notes
+    store.collect(purged=True)
+    assert not store.collect(dry_run=True, purged=True).notes
+    with store.database.read() as connection:
+        for pack in connection.execute(select(Pack.site, Pack.id)).all():
+            raw = store.reader.raw(connection, pack.site, pack.id)
+            assert not any(b"<h1>Page %d</h1>" % i in raw for i in range(24, 32))
+    assert store.check() == (len(kept) - 7, [])
