@@ -41,6 +41,9 @@ _ROW = Query(
     .where(CAPTURE.c.time == bindparam("time"), CAPTURE.c.id == bindparam("id"))
 )
 
+EARLIEST = -(1 << 62)
+"""Before every capture, in microseconds since the epoch: archives have dates before 1970."""
+
 FEW = 8
 """Records in an answer that is remembered, at the most."""
 
@@ -69,7 +72,7 @@ class Finder:
     sites_of: Callable[[str], Sequence[str]]
     """The names of the sites a URL's captures may be kept under."""
 
-    def find(self, url: str, *, before: int | None, limit: int, after: int = 0) -> list[Record]:
+    def find(self, url: str, *, before: int | None, limit: int, after: int = EARLIEST) -> list[Record]:
         """Return the captures of a URL or key, newest first, received within microseconds `after` to `before`."""
         for _ in range(ATTEMPTS):
             try:

@@ -74,6 +74,17 @@ def test_the_newest_capture_is_found_first(store: Store) -> None:
     assert [r.capture.time for r in store.find("http://a.test/", before=2_000_002, limit=2)] == [2_000_002, 2_000_001]
 
 
+def test_a_capture_may_be_older_than_1970(store: Store) -> None:
+    old = page("http://a.test/old", time=-1)
+    store.keep([old])
+    (found,) = store.find("http://a.test/old")
+    assert store.read(found) == old
+    assert store.known([old]) == [True]
+    assert [record.capture.time for record in store.captures("http://a.test/old")] == [-1]
+    assert store.purge("http://a.test/old") == 1
+    assert store.find("http://a.test/old") == []
+
+
 def test_a_capture_is_found_by_its_key_too(store: Store) -> None:
     store.keep([page("http://a.test/?utm=1", key="http://a.test/")])
     assert [r.capture.url for r in store.find("http://a.test/")] == ["http://a.test/?utm=1"]
