@@ -8,6 +8,7 @@ input; when that ends, so does the process.
 
 import contextlib
 import json
+import math
 import subprocess
 import sys
 import time
@@ -23,6 +24,9 @@ LOOK_SECONDS = 60.0
 
 PAUSE_SECONDS = 2.0
 """Between two runs at the least."""
+
+PATIENCE_SECONDS = 600.0
+"""How long a compaction may take, which for a large site is hours, while bytes of purged pages wait to be erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Upkeep:
         self._collect()
 
     def _collect(self) -> bool:
-        if started := self._purged and self._start("collect"):
+        if started := self._purged and self._start("collect", PATIENCE_SECONDS):
             self._purged = False
         return started
 
@@ -89,7 +93,7 @@ class Upkeep:
             return
         size = store.size()
         if size > self._chores.budget.high_water * limit:
-            self._start("evict")
+            self._start("evict", 0.0)
         if size > limit:
             raise StoreUnavailable(f"the store has {size} bytes, its limit is {limit}: room is being made")
 
@@ -114,11 +118,11 @@ class Upkeep:
                 with contextlib.suppress(OSError):
                     self._process.stdin.close()
 
-    def _start(self, task: str) -> bool:
+    def _start(self, task: str, patience: float = math.inf) -> bool:
         """Start the process with a task, unless one is at work or was a moment ago; tell whether it was started.
-        Compaction, which may take hours, is broken off for all else, and goes on when it is quiet again."""
+        Compaction is broken off after so many seconds of `patience`, and goes on when it is quiet again."""
         now = time.monotonic()
-        in_its_way = self.running and (self._task != "compact" or task == "compact")
+        in_its_way = self.running and (self._task != "compact" or now - self._started < patience)
         if in_its_way or (self._process is not None and now - self._started < PAUSE_SECONDS):
             return False
         if self.running:

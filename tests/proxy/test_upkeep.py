@@ -88,6 +88,11 @@ def test_compaction_makes_way_for_what_is_more_urgent_and_goes_on(
     assert upkeep.running, "it takes longer than this"
     assert store.purge("http://1.test/page/7", later=True) == 1
     upkeep.purged()
+    time.sleep(0.1)
+    assert ARRIVAL in kinds(store)
+    assert store.collect(dry_run=True, purged=True).notes, "it waits"
+    monkeypatch.setattr("proxy.upkeep.PATIENCE_SECONDS", 0.1)
+    upkeep.idle()
     wait_for(lambda: not upkeep.running)
     assert not store.collect(dry_run=True, purged=True).notes
     assert ARRIVAL in kinds(store), "it was broken off"
