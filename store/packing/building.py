@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import xxhash
 
 from blocks.model import Capture, body_digest
-from blocks.partition import partition
 from store.models import PRIVATE
 from store.packing import recipes
+from store.packing.cutting import Cut, cut
 from store.packing.filling import OpenPack
 from store.packing.kinds import is_page
 from store.packing.known import LARGE_BYTES, Form, Known, Runs
@@ -76,14 +76,17 @@ class _Parts:
 
 class Builder:
     """Turns the captures of one site into packs. `ids` gives the numbers of packs, ascending; `plain` encodes those
-    without a base, as `make` says: making a codec takes as long as encoding a small page."""
+    without a base, as `make` says: making a codec takes as long as encoding a small page. `cut` cuts pages."""
 
-    def __init__(self, known: Known, ids: Iterable[int], make: Make = ON_ARRIVAL, plain: Codec | None = None) -> None:
+    def __init__(
+        self, known: Known, ids: Iterable[int], make: Make = ON_ARRIVAL, plain: Codec | None = None, cut: Cut = cut
+    ) -> None:
         self.known = known
         self._packs: list[NewPack] = []
         self._raws: dict[int, bytes | bytearray] = {}
         """Raw bodies of packs that the database may not have yet."""
         self._ids = iter(ids)
+        self._cut = cut
         self._make = make
         self._open: OpenPack | None = None
         self._codecs: dict[int, tuple[Codec, Codec]] = {0: (plain, plain)} if plain else {}
@@ -233,7 +236,7 @@ class Builder:
         with_base = self._reading(capture, digest, form)
         plain = self._open = OpenPack(Tail(pack.id))
         body = canonical(capture.body, pairs)
-        pieces = partition(body).pieces() if is_page(capture) else [body]
+        pieces = self._cut(body) if is_page(capture) else [body]
         join_bytes = self._make.join_bytes
         found = match(body, pieces, Known(0, "", bytes), plain.tail, join_bytes)
         alone = append(body, *found, plain.tail, join_bytes), pairs
@@ -306,7 +309,7 @@ class Builder:
         if not body:
             pieces = []
         else:
-            pieces = partition(body).pieces() if is_page(capture) else [body]
+            pieces = self._cut(body) if is_page(capture) else [body]
         return _Parts(body, pairs, match(body, pieces, self.known, tail, self._make.join_bytes))
 
     def _again(self, body: bytes) -> list[Segment]:

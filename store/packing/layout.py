@@ -5,7 +5,7 @@ in more than one pack, most widespread first; what room is left shows the packs'
 blocks of pages taken at even distances.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,8 +13,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from blocks.model import Capture
-from blocks.partition import partition
 from store.packing.building import TOKEN_BYTES
+from store.packing.cutting import Cut, Cutter
 from store.packing.kinds import is_page
 from store.packing.known import LARGE_BYTES
 from store.packing.tokens import Kinds, Pairs, canonical, find_tokens
@@ -38,6 +38,7 @@ class Survey:
     pairs: list[Pairs] = field(default_factory=list)
     bodies: list[int] = field(default_factory=list)
     """Bytes of each capture's body."""
+    cut: Cutter = field(default_factory=Cutter)
 
     def windows(self, pack_bytes: int) -> NDArray[np.int32]:
         """Count for each block in how many windows it stands: stretches of pages with a pack's worth of distinct
@@ -70,7 +71,7 @@ def survey(captures: Iterable[Capture]) -> Survey:
     found = Survey()
     kinds = Kinds()
     for number, capture in enumerate(captures):
-        blocks, pairs = _canonical(capture, found.numbers, kinds)
+        blocks, pairs = _canonical(capture, found, kinds)
         found.pairs.append(pairs)
         found.bodies.append(len(capture.body))
         for digest, piece in blocks.items():
@@ -97,23 +98,23 @@ def choose_base(captures: Iterable[Capture], site: Survey, base_bytes: int, pack
     return Layout(base, whole, site.pairs)
 
 
-def _canonical(capture: Capture, seen: Mapping[bytes, int], kinds: Kinds) -> tuple[dict[bytes, bytes], Pairs]:
+def _canonical(capture: Capture, site: Survey, kinds: Kinds) -> tuple[dict[bytes, bytes], Pairs]:
     """Return a capture's blocks by digest, the site's tokens in place of its own."""
-    blocks = _blocks(capture, ())
-    new = b"".join([piece for digest, piece in blocks.items() if digest not in seen])
+    blocks = _blocks(capture, (), site.cut)
+    new = b"".join([piece for digest, piece in blocks.items() if digest not in site.numbers])
     pairs: Pairs = ()
     if is_page(capture):
         tokens = find_tokens(new)
         if len(new) > TOKEN_BYTES and (pairs := kinds.pairs(capture.body, tokens)):
-            blocks = _blocks(capture, pairs)
-            tokens = find_tokens(b"".join([piece for digest, piece in blocks.items() if digest not in seen]))
+            blocks = _blocks(capture, pairs, site.cut)
+            tokens = find_tokens(b"".join([piece for digest, piece in blocks.items() if digest not in site.numbers]))
         kinds.learn(tokens)
     return blocks, pairs
 
 
-def _blocks(capture: Capture, pairs: Pairs) -> dict[bytes, bytes]:
+def _blocks(capture: Capture, pairs: Pairs, cut: Cut) -> dict[bytes, bytes]:
     if is_page(capture):
-        pieces = partition(canonical(capture.body, pairs)).pieces()
+        pieces = cut(canonical(capture.body, pairs))
     else:
         pieces = [capture.body] if 0 < len(capture.body) <= LARGE_BYTES else []
     return {xxhash.xxh3_128_digest(piece): piece for piece in pieces if piece}
@@ -142,7 +143,7 @@ def _collect(
     needed = samples | {site.firsts[block] for block in wanted}
     for number, capture in enumerate(captures):
         if number in needed:
-            found = _blocks(capture, site.pairs[number])
+            found = _blocks(capture, site.pairs[number], site.cut)
             blocks = {site.numbers[digest]: piece for digest, piece in found.items()}
             if number in samples:
                 sampled[number] = blocks

@@ -11,6 +11,7 @@ from itertools import accumulate, count
 
 from blocks.model import Capture
 from store.packing.building import Builder, NewPack
+from store.packing.cutting import Cut
 from store.packing.known import Known
 from store.packing.layout import Layout, Survey, choose_base, survey
 from store.packing.making import IN_COMPACTION, Make
@@ -43,10 +44,11 @@ Captures = Callable[[], Iterable[Capture]]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a site is compacted: its base and the tokens to replace, and how its packs are made."""
+    """How a site is compacted: its base and the tokens to replace, how its packs are made, and what cuts its pages."""
 
     layout: Layout
     make: Make
+    cut: Cut
 
 
 def choose_shape(captures: Captures, n_captures: int, *, read_bytes: int = READ_BYTES) -> Shape:
@@ -69,7 +71,7 @@ def shaped(captures: Captures, site: Survey, base_share: float, read_bytes: int 
     """Return the shape whose base has this share of what reading a page may decompress."""
     base_bytes = int(read_bytes * base_share) >> 10 << 10
     make = beside(base_bytes, read_bytes)
-    return Shape(choose_base(captures(), site, base_bytes, make.pack_bytes), make)
+    return Shape(choose_base(captures(), site, base_bytes, make.pack_bytes), make, site.cut)
 
 
 def beside(base_bytes: int, read_bytes: int = READ_BYTES) -> Make:
@@ -84,7 +86,7 @@ def share_of(raw: int) -> float:
 
 def _tried(captures: Captures, site: Survey, shape: Shape) -> tuple[int, float]:
     """Return into how many packs a site goes, and about how many bytes they have with fast compression."""
-    builder = Builder(Known(0, "", lambda pack: b""), count(1), replace(shape.make, level=TRIAL_LEVEL))
+    builder = Builder(Known(0, "", lambda pack: b""), count(1), replace(shape.make, level=TRIAL_LEVEL), cut=shape.cut)
     layout, tried = shape.layout, _stretches(site.bodies)
     part = replace(
         layout,

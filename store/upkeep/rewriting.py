@@ -124,7 +124,7 @@ class Rewriter:
         n = len(region)
         share = self._base_share
         shape = shaped(captures, survey(captures()), share) if share else choose_shape(captures, n)
-        builder = Builder(Known(self._site, "", self._load), self._numbers(), shape.make)
+        builder = Builder(Known(self._site, "", self._load), self._numbers(), shape.make, cut=shape.cut)
         for pack in fill(builder, shape.layout, captures, n):
             self._write(pack, places)
         self._store.writer.forget()
