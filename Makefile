@@ -13,6 +13,8 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 	$(shell $(p) -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null && echo $(p))))
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Once: where PYTHONDONTWRITEBYTECODE is set, as in many images, each start would compile what it loads.
+COMPILE := $(VENV)/bin/python -m compileall -qq apps blocks experiments extract migrations proxy settings store
 LOCKED := pyproject.toml constraints.txt
 ROUNDS ?= 3
 CORPORA ?= $(wildcard ../shared/corpora)
@@ -65,9 +67,11 @@ $(VENV)/bin/python:
 $(VENV)/.installed: $(LOCKED) | $(VENV)/bin/python
 	@echo "Installing Pagemason into $(VENV) ..."
 	@$(PIP) --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-for-tests: $(LOCKED) | $(VENV)/bin/python
 	@echo "Installing Pagemason and what its tests need into $(VENV) ..."
 	@$(PIP) --editable '.[dev,experiments,ray]'
+	@$(COMPILE)
 	@touch $(VENV)/.installed $@
