@@ -45,6 +45,7 @@ def _table(chars: bytes) -> _Flags:
 
 
 _LETTER = _table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_OPENS = _LETTER | _table(b"/!?")
 _DELIMITER = _table(b" \t\r\n\f/>")
 _LOWER = np.uint64(0x2020202020202020)
 _LETTER_BIT = np.uint64(0x4040404040404040)
@@ -83,6 +84,7 @@ def _names(tag_set: tuple[str, ...]) -> _Names:
     for index, name in enumerate(RAW_TEXT):
         ranked.setdefault(name, len(tag_set) + index)
     rows = sorted((int.from_bytes(name.encode(), "little"), rank, len(name)) for name, rank in ranked.items())
+    rows.append(((1 << 64) - 1, _NONE, 0))  # above all that may be looked for
     keys, ranks, lengths = zip(*rows, strict=True)
     return _Names(np.array(keys, np.uint64), np.array(ranks, np.int16), np.array(lengths), len(tag_set))
 
@@ -103,83 +105,82 @@ def _window(text: bytes, begin: int, stop: int, names: _Names, tags: Tags) -> in
     data = np.frombuffer(text[begin : stop + _PAD].ljust(stop - begin + _PAD, b"\0"), np.uint8)
     special = _specials(data[: stop - begin])
     codes = data[special]
-    at = np.flatnonzero(codes == 60)
+    at = (codes == 60).nonzero()[0]
     first = data[special[at] + 1]
-    closing = first == 47
-    opener = _LETTER[first] | closing | (first == 33) | (first == 63)
-    at, closing = at[opener], closing[opener]
-    if not len(at):
+    opens = _OPENS[first]
+    if not opens.any():
         return stop
-    starts = special[at]
-    ranks = _ranks(data, starts + 1 + closing, closing, names)
-    gt = np.flatnonzero(codes == 62)
-    ends, odd = _simple_ends(special, codes, at, gt, stop - begin)
-    odd = _need_a_look(data, starts, ends, odd, ranks, closing, names.n_tags)
-    ranks[closing & (ranks >= names.n_tags)] = -1
+    ends, odd = (found[opens] for found in _simple_ends(special, codes, at, stop - begin))
+    starts, first = special[at[opens]], first[opens]
+    closing = first == 47
+    ranks = _ranks(data, starts + 1 + closing, first == 33, names)
+    few = (ranks != _NONE).nonzero()[0]
+    tagged = few[ranks[few] < names.n_tags]
+    few = few[ranks[few] >= names.n_tags]
+    _need_a_look(data, few, ends, odd, ranks, closing)
+    odd[:-1] |= starts[1:] < ends[:-1]
     valid = np.ones(len(starts), dtype=np.bool_)
-    position = _follow(text, begin, starts, ends, ranks, np.flatnonzero(odd), valid, names)
-    take = np.flatnonzero(valid & (ranks >= 0) & (ranks < names.n_tags))
+    position = _follow(text, begin, starts, ends, ranks, odd.nonzero()[0], valid, names)
+    take = tagged[valid[tagged]]
     ended = closing[take]
     tags.places.extend((np.where(ended, ends[take], starts[take]) + begin).tolist())
     tags.kinds.extend((ranks[take] * 2 + ended).tolist())
     return position
 
 
-_COMMENT_RANK = 1000
+_NONE, _COMMENT_RANK = -1, 1000
 
 
 def _specials(data: _Bytes) -> _Ints:
     """Return where `<`, `>` and quotes stand."""
     flags = data | np.uint8(2)
-    found = flags == 62  # 60 and 62 differ in this bit alone
+    found: _Flags = flags == 62  # 60 and 62 differ in this bit alone
     found |= data == 34
     found |= data == 39
-    return np.flatnonzero(found)
+    return found.nonzero()[0]
 
 
-def _need_a_look(
-    data: _Bytes, starts: _Ints, ends: _Ints, odd: _Flags, ranks: NDArray[np.int16], closing: _Flags, n_tags: int
-) -> _Flags:
-    """Return which openers do not end at the next `>`, or hide others: `odd` ones, comments, raw text.
+def _simple_ends(special: _Ints, codes: _Bytes, at: _Ints, size: int) -> tuple[_Ints, _Flags]:
+    """Return where each `<` ends if it does at the next `>`, and whether quotes or another `<` make that doubtful."""
+    gt = (codes == 62).nonzero()[0]
+    following = gt.searchsorted(at)
+    missing = following == len(gt)
+    last = np.append(gt, len(codes) - 1)[following]
+    ends = np.where(missing, size, special[last] + 1)
+    n_quotes = last - at - 1
+    single = (codes == 39).cumsum(dtype=np.int32)
+    n_single = single[last] - single[at]
+    odd = missing | (n_quotes & 1 == 1) | ((n_single > 0) & (n_single != n_quotes))
+    odd[:-1] |= at[1:] < last[:-1]
+    return ends, odd
+
+
+def _need_a_look(data: _Bytes, few: _Ints, ends: _Ints, odd: _Flags, ranks: NDArray[np.int16], closing: _Flags) -> None:
+    """Mark as `odd` which comments and raw text, the openers `few`, do not end at the next `>`, or hide others.
 
     Not so a comment whose next `>` follows `--`, nor raw text when the next opener is its end tag.
     """
-    dashed = (data[ends - 2] == 45) & (data[ends - 3] == 45) & (data[ends - 1] == 62)
-    comment = ranks == _COMMENT_RANK
-    odd = (odd & ~comment) | (comment & ~dashed)
-    raw = (ranks >= n_tags) & (ranks < _COMMENT_RANK) & ~closing
-    raw[:-1] &= ~(closing[1:] & (ranks[1:] == ranks[:-1]))
-    odd |= raw
-    odd[:-1] |= starts[1:] < ends[:-1]
-    return odd
+    comments = few[ranks[few] == _COMMENT_RANK]
+    end = ends[comments]
+    odd[comments] = (data[end - 2] != 45) | (data[end - 3] != 45) | (data[end - 1] != 62)
+    raw = few[(ranks[few] < _COMMENT_RANK) & ~closing[few]]
+    after = np.minimum(raw + 1, len(ranks) - 1)
+    odd[raw] |= ~closing[after] | (ranks[after] != ranks[raw])
+    ranks[few[closing[few]]] = _NONE
 
 
-def _ranks(data: _Bytes, name_at: _Ints, closing: _Flags, names: _Names) -> NDArray[np.int16]:
-    """Return for each opener the rank of its name, of raw text (its end tag too) or of a comment's opening; or -1."""
+def _ranks(data: _Bytes, name_at: _Ints, bang: _Flags, names: _Names) -> NDArray[np.int16]:
+    """Return for each opener the rank of its name, of raw text (its end tag too) or of a comment; or _NONE."""
     raw = np.ndarray((len(data) - 8,), "<u8", data, strides=(1,))[name_at]
     words = raw | _LOWER
     stops = ~words & _LETTER_BIT  # the bytes that are no letters; the lowest ends the name
     keys = words & (((stops & (~stops + _ONE)) >> _SIX) - _ONE)
-    found = np.searchsorted(names.keys, keys)
-    found[found == len(names.keys)] = 0
+    found = names.keys.searchsorted(keys)
     known = (names.keys[found] == keys) & _DELIMITER[data[name_at + names.lengths[found]]]
-    ranks = np.where(known, names.ranks[found], np.int16(-1))
-    bang = np.flatnonzero(~closing & (data[name_at] == 33))
-    ranks[bang[raw[bang] & _COMMENT_MASK == _COMMENT_WORD]] = _COMMENT_RANK
+    ranks = np.where(known, names.ranks[found], np.int16(_NONE))
+    declared = bang.nonzero()[0]
+    ranks[declared[raw[declared] & _COMMENT_MASK == _COMMENT_WORD]] = _COMMENT_RANK
     return ranks
-
-
-def _simple_ends(special: _Ints, codes: _Bytes, at: _Ints, gt: _Ints, size: int) -> tuple[_Ints, _Flags]:
-    """Return the end of each opener at the next `>`, and whether quotes make that doubtful."""
-    following = np.searchsorted(gt, at)
-    missing = following == len(gt)
-    last = np.append(gt, len(codes) - 1)[following]
-    ends = np.where(missing, size, special[last] + 1)
-    double = np.cumsum(codes == 34, dtype=np.int32)
-    single = np.cumsum(codes == 39, dtype=np.int32)
-    n_double, n_single = double[last] - double[at], single[last] - single[at]
-    odd = missing | ((n_double | n_single) & 1 == 1) | ((n_double > 0) & (n_single > 0))
-    return ends, odd
 
 
 def _follow(
