@@ -73,6 +73,13 @@ class _Parts:
         """Return the bytes that the site does not have."""
         return b"".join([self.body[s.start : s.stop] for s in self.found[0] if not s.source])
 
+    def used(self) -> dict[int, int]:
+        """Return how many bytes stand in each source."""
+        used = {NEW: 0}
+        for segment in self.found[0]:
+            used[segment.source] = used.get(segment.source, 0) + segment.stop - segment.start
+        return used
+
 
 class Builder:
     """Turns the captures of one site into packs. `ids` gives the numbers of packs, ascending; `plain` encodes those
@@ -127,7 +134,10 @@ class Builder:
         if pack.head_with(capture, form) > BASE_HEAD_BYTES:
             pack.tail.cut(mark)
             return False
-        (self._put if before else self._keep)(capture, digest, form)
+        if before:
+            self._put(capture, digest, form)
+        else:
+            self._keep(capture, digest, form, canonical(capture.body, form[1]))
         return True
 
     def base(self, blocks: list[bytes]) -> None:
@@ -198,48 +208,55 @@ class Builder:
 
     def _fit(self, capture: Capture, digest: bytes, pairs: Pairs | None) -> None:
         """Put a body into the open pack, or into the next one when that gets too full."""
-        pack = self._opened()
-        parts = self._parts(capture, pack.tail, pairs)
-        mark = pack.tail.mark()
-        form = self._form(parts, pack.tail)
-        too_full = len(pack.tail.raw) > self._make.pack_bytes or self._is_too_much(capture, digest, form)
-        if pack.captures and too_full:
-            pack.tail.cut(mark)
+        parts = self._parts(capture, self._opened().tail, pairs)
+        form = self._fitting(capture, digest, parts)
+        if form is None:
             self.flush()
-            pack = self._opened()
             if not self._make.remember:  # what it has found is in a pack that no other may need
-                parts = self._looked_up(capture, pack.tail, parts.pairs)
-            form = self._form(parts, pack.tail)
+                parts = self._looked_up(capture, self._opened().tail, parts.pairs)
+            form = self._form(parts, self._opened().tail)
         if self._is_too_much(capture, digest, form):
-            form = self._without_base(capture, digest, form, parts.pairs)
+            form = self._without_base(capture, digest, form, parts)
         is_first = pairs is None and self._is_first() and is_page(capture)
-        self._keep(capture, digest, form)
+        self._keep(capture, digest, form, parts.body)
         if is_first:
             self.known.unread.append(self._opened().id)
 
-    def _keep(self, capture: Capture, digest: bytes, form: Form) -> None:
-        """Put a body that the site does not have into the open pack, once its recipe was tried."""
+    def _fitting(self, capture: Capture, digest: bytes, parts: _Parts) -> Form | None:
+        """Append what of a body is new to the open pack; None, and nothing appended, when that would get too full."""
+        pack, most = self._opened(), self._make.pack_bytes
+        if pack.captures and len(pack.tail.raw) + parts.used()[NEW] > most:
+            return None
+        mark = pack.tail.mark()
+        form = self._form(parts, pack.tail)
+        if pack.captures and (len(pack.tail.raw) > most or self._is_too_much(capture, digest, form)):
+            pack.tail.cut(mark)
+            return None
+        return form
+
+    def _keep(self, capture: Capture, digest: bytes, form: Form, body: bytes) -> None:
+        """Put a body that the site does not have into the open pack, once its recipe was tried; `body` has the site's
+        tokens."""
         pack = self._opened()
-        if not self.known.holds(form, capture.body, self._raws | {pack.id: pack.tail.raw}):
+        if not self.known.holds((form[0], ()), body, self._raws | {pack.id: pack.tail.raw}):
             logger.error("%s: its recipe does not give the page back; kept whole instead", capture.url)
             form = ((pack.id, len(pack.tail.raw), len(capture.body)),), ()
             pack.tail.raw += capture.body
         else:
-            pack.canonicals[xxhash.xxh3_128_digest(canonical(capture.body, form[1]))] = form[0]
+            pack.canonicals[xxhash.xxh3_128_digest(body)] = form[0]
         pack.exact += len(capture.body)
         pack.bodies[digest] = form
         self._put(capture, digest, form)
 
-    def _without_base(self, capture: Capture, digest: bytes, form: Form, pairs: Pairs) -> Form:
+    def _without_base(self, capture: Capture, digest: bytes, form: Form, parts: _Parts) -> Form:
         """Make the open pack, which is empty but for this page, one without a base, if reading it then costs less."""
         pack = self._opened()
         with_base = self._reading(capture, digest, form)
         plain = self._open = OpenPack(Tail(pack.id))
-        body = canonical(capture.body, pairs)
-        pieces = self._cut(body) if is_page(capture) else [body]
+        pieces = self._cut(parts.body) if is_page(capture) else [parts.body]
         join_bytes = self._make.join_bytes
-        found = match(body, pieces, Known(0, "", bytes), plain.tail, join_bytes)
-        alone = append(body, *found, plain.tail, join_bytes), pairs
+        found = match(parts.body, pieces, Known(0, "", bytes), plain.tail, join_bytes)
+        alone = append(parts.body, *found, plain.tail, join_bytes), parts.pairs
         if self._reading(capture, digest, alone) < with_base:
             return alone
         self._open = pack
@@ -326,10 +343,7 @@ class Builder:
     def _form(self, parts: _Parts, tail: Tail) -> Form:
         """Append what of a body is new to the open pack, within the bound on what reading it may cost."""
         segments, new = parts.found
-        used: dict[int, int] = {}
-        for segment in segments:
-            used[segment.source] = used.get(segment.source, 0) + segment.stop - segment.start
-        allowed = self._affordable(used, tail, len(parts.body))
+        allowed = self._affordable(parts.used(), tail, len(parts.body))
         if allowed is not None:
             segments = restrict(segments, allowed)
         return append(parts.body, segments, new, tail, self._make.join_bytes), parts.pairs

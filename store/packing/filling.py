@@ -1,6 +1,6 @@
 """The pack being filled, and what reading a page of it will decompress. Pure."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from blocks.model import Capture
 from store.packing import recipes
@@ -66,6 +66,5 @@ class OpenPack:
         sources = {self.id: 0, **{need: i + 1 for i, need in enumerate(needs)}}
         runs = [[(sources[run[0]], run[1], run[2]) for run in form[0]] for form in self.forms]
         encoded = recipes.encode(runs)
-        captures = [replace(c, body=b"") for c in self.captures]
-        head = Head(needs, captures, self.digests, tokens=[form[1] for form in self.forms])
+        head = Head(needs, self.captures, self.digests, tokens=[form[1] for form in self.forms])
         return encode_head(head, encoded), len(encoded)

@@ -47,7 +47,8 @@ class Head:
 
 
 def encode_head(head: Head, recipes: bytes) -> bytes:
-    """Return a head as raw bytes; `recipes` are its recipes as `recipes.encode` gives them."""
+    """Return a head as raw bytes, without its captures' bodies; `recipes` are its recipes as `recipes.encode` gives
+    them."""
     fields: dict[bytes, int] = {}
     captures = head.captures
 

@@ -30,7 +30,6 @@ Pairs = tuple[tuple[bytes, bytes], ...]
 Kind = tuple[bytes, int]
 """The bytes before a token, and its length."""
 
-_IS_WORD = bytes(48 <= byte < 58 or 65 <= byte < 91 or 97 <= byte < 123 for byte in range(256))
 _GROUP = 4
 _FULL = np.uint32(0x01010101)
 
@@ -51,9 +50,11 @@ def _words(text: bytes) -> list[tuple[int, int]]:
     Wherever such a word begins, three neighbouring groups of four bytes are full. What it has beside its full groups
     are up to three bytes before and behind; the padding ends a word that reaches to either end of the text.
     """
-    padded = text.translate(_IS_WORD) + bytes(_GROUP)
-    in_word = np.frombuffer(padded, np.uint8)
-    full = np.frombuffer(padded, np.uint32, len(padded) // _GROUP) == _FULL
+    data = np.frombuffer(text + bytes(_GROUP), np.uint8)
+    is_word = (data | 32) - 97 < 26  # bytes below wrap around
+    is_word |= data - 48 < 10
+    in_word = is_word.view(np.uint8)
+    full = in_word[: len(data) // _GROUP * _GROUP].view(np.uint32) == _FULL
     hits = np.flatnonzero(full[:-2] & full[1:-1] & full[2:])
     if not len(hits):
         return []
