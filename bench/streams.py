@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 
 OWN_BYTES = 12_000
-LARGE_BYTES = 3_000_000
+LARGE_BYTES = 1_500_000
 PARTS = 20
 PART_SECONDS = 0.1
 EVENT = b"data: tick\n\n"
