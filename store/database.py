@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import URL
@@ -255,7 +256,8 @@ _INCREMENTAL = 2
 
 def _sqlite_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine:
     pool = {"pool_size": 1, "max_overflow": 0, "pool_timeout": BUSY_MS / 1000} if writes else {}
-    engine = create_engine(url, **pool)
+    immutable = read_only and _is_immutable(Path(url.database or ""))
+    engine = create_engine(_immutable(url) if immutable else url, **pool)
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
@@ -272,6 +274,8 @@ def _sqlite_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine
             "trusted_schema=off",
             f"query_only={'on' if read_only else 'off'}",
         ):
+            if immutable and pragma in ("auto_vacuum=incremental", "journal_mode=wal"):
+                continue
             if pragma != "auto_vacuum=incremental" or not _vacuums(connection):
                 connection.execute(f"pragma {pragma}").fetchall()
 
@@ -280,6 +284,18 @@ def _sqlite_engine(url: URL, *, writes: bool, read_only: bool = False) -> Engine
         connection.exec_driver_sql("begin immediate" if writes else "begin")
 
     return engine
+
+
+def _is_immutable(path: Path) -> bool:
+    """Tell whether a file is nobody's to write just now, in a folder in which SQLite cannot make the files it reads a
+    log by: on read-only media, say."""
+    logs = (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
+    return path.is_file() and not os.access(path.parent, os.W_OK) and not any(log.exists() for log in logs)
+
+
+def _immutable(url: URL) -> URL:
+    file = f"file:{quote(str(Path(url.database or '').absolute()))}"
+    return url.set(database=file, query={"mode": "ro", "immutable": "1", "uri": "true"})
 
 
 def _vacuums(connection: Any) -> bool:
@@ -307,7 +323,7 @@ def translate(name: str, error: DBAPIError | sqlite3.Error) -> StoreError:
     code = getattr(driver_error, "sqlite_errorname", "")
     if code in ("SQLITE_NOTADB", "SQLITE_CANTOPEN"):
         return NotAStore(f"{name}: {reason}")
-    if code == "SQLITE_READONLY":
+    if code.startswith("SQLITE_READONLY"):
         return StoreUnavailable(f"{name}: the file cannot be written: {reason}")
     if isinstance(error, InterfaceError | sqlite3.Error) or error.connection_invalidated or code:
         return StoreUnavailable(f"{name}: {reason}")

@@ -225,3 +225,23 @@ def test_a_store_opened_to_read_cannot_be_written(database_url: str) -> None:
             store.keep([page()])
     finally:
         store.close()
+
+
+def test_a_store_in_a_folder_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "read only #1 é"
+    folder.mkdir()
+    url = f"sqlite:///{folder}/s.db"
+    with closing(open_store(url, create=True)) as store:
+        store.keep([page()])
+    assert [path.name for path in folder.iterdir()] == ["s.db"]
+    folder.chmod(0o555)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write all the same
+    try:
+        with closing(open_store(url, read_only=True)) as store:
+            (record,) = store.find("http://a.test/")
+            assert store.read(record) == page()
+            assert [path.name for path in folder.iterdir()] == ["s.db"]
+            with pytest.raises(StoreError):
+                store.purge("*")
+    finally:
+        folder.chmod(0o755)
