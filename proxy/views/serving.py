@@ -57,6 +57,8 @@ class Views:
     def start(self) -> None:
         """Follow the file of rules; make the processes ready where every page needs them."""
         loop = asyncio.get_running_loop()
+        if self._settings.rules and not self.rules_file.path.exists():
+            logger.warning("rules: %s is not there; its rules apply as soon as it is", self.rules_file.path)
         self._follow = loop.create_task(self.rules_file.follow())
         if self._settings.view == "content":
             self._warm = loop.create_task(self._warmed())

@@ -354,3 +354,10 @@ async def test_many_at_once_wait_for_one(confdir: Path, origin: Origin) -> None:
         replies = await asyncio.gather(*(live.get(url) for _ in range(12)))
         assert all(is_content(reply) for reply in replies)
         assert len({reply.headers["ETag"] for reply in replies}) == 1
+
+
+async def test_a_file_of_rules_that_is_not_there_is_named(
+    confdir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Live(confdir, rules=str(tmp_path / "ruels.yaml")):
+        assert f"rules: {tmp_path}/ruels.yaml is not there" in caplog.text
