@@ -13,8 +13,11 @@ import zstandard
 
 from bench.baselines import by_site, cold_bytes
 from blocks.model import Capture
+from blocks.site import sort_key
 from store.packing.building import Builder, NewPack
 from store.packing.known import Known
+from store.packing.layout import survey
+from store.packing.neighbours import arranged
 from store.packing.packs import decode
 from store.packing.shapes import choose_shape, fill
 from store.packing.tokens import Kinds
@@ -31,7 +34,7 @@ def blocks(captures: Sequence[Capture], pack_bytes: int, *, similar: bool) -> in
 
 
 def _sites(captures: Sequence[Capture]) -> Iterable[list[Capture]]:
-    return (sorted(pages, key=lambda page: (page.url, page.time)) for pages in by_site(captures).values())
+    return (sorted(pages, key=lambda page: (sort_key(page.url), page.time)) for pages in by_site(captures).values())
 
 
 def _site(pages: list[Capture], pack_bytes: int) -> int:
@@ -39,7 +42,8 @@ def _site(pages: list[Capture], pack_bytes: int) -> int:
     if not pages:
         return 0
     read_bytes = max(2 * pack_bytes, cold_bytes(pages, pack_bytes))
-    shape = choose_shape(lambda: pages, len(pages), read_bytes=read_bytes)
+    pages = [pages[number] for number in arranged(survey(pages))]
+    shape = choose_shape(lambda: pages, survey(pages), read_bytes=read_bytes)
     raws: dict[int, bytes] = {}
     known = Known(1, "", raws.__getitem__)
     total = 0

@@ -58,3 +58,17 @@ def without_default_port(url: str) -> str:
     'https://a.test'
     """
     return min(spellings(url), key=len)
+
+
+_START = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
+
+
+def sort_key(url: str) -> str:
+    """Return what URLs are sorted by so that captures of one page lie together, by HTTP and by HTTPS, with and without
+    `www.`.
+
+    >>> sort_key("https://www.a.test/x"), sort_key("http://a.test/x")
+    ('a.test/x', 'a.test/x')
+    """
+    start = _START.match(url)
+    return url[start.end() :] if start else url

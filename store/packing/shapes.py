@@ -13,7 +13,7 @@ from blocks.model import Capture
 from store.packing.building import Builder, NewPack
 from store.packing.cutting import Cut
 from store.packing.known import Known
-from store.packing.layout import Layout, Survey, choose_base, survey
+from store.packing.layout import Layout, Survey, choose_base
 from store.packing.making import IN_COMPACTION, Make
 from store.packing.packs import MAX_READ_BYTES
 
@@ -51,9 +51,9 @@ class Shape:
     cut: Cut
 
 
-def choose_shape(captures: Captures, n_captures: int, *, read_bytes: int = READ_BYTES) -> Shape:
-    """Return the shape that takes least of those tried, the first when that fits into a base and one pack."""
-    site = survey(captures())
+def choose_shape(captures: Captures, site: Survey, *, read_bytes: int = READ_BYTES) -> Shape:
+    """Return the shape that takes least of those tried, the first when that fits into a base and one pack. The captures
+    must come as they were surveyed."""
     best = shaped(captures, site, FIRST_SHARE, read_bytes)
     n_packs, first = _tried(captures, site, best)
     least = first

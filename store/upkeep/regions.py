@@ -15,9 +15,9 @@ SMALL_SHARE = 1 / 4
 
 
 class Placed(NamedTuple):
-    """A capture that can be written anew: its pack and slot, and the bytes of its body."""
+    """A capture that can be written anew: the `sort_key` of its URL, its pack and slot, and the bytes of its body."""
 
-    url: str
+    key: str
     time: int
     pack: int
     slot: int

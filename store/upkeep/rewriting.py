@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from blocks.model import Capture
+from blocks.site import sort_key
 from store import alike, totals
 from store.base import Plan
 from store.finding import CAPTURE, live_rows
@@ -21,6 +22,7 @@ from store.models import ARRIVAL, COMPACTED, PRIVATE, FingerprintRow, Need, Pack
 from store.packing.building import Builder, NewPack
 from store.packing.known import Known
 from store.packing.layout import survey
+from store.packing.neighbours import arranged
 from store.packing.packs import DamagedPack
 from store.packing.shapes import choose_shape, fill, shaped, share_of
 from store.parts import Parts
@@ -100,7 +102,7 @@ class Rewriter:
                     continue
                 for slot in {row.slot for row in rows}:
                     capture, size = head.captures[slot], head.recipes.size(slot)
-                    self._places.append(Placed(capture.url, capture.time, pack, slot, size))
+                    self._places.append(Placed(sort_key(capture.url), capture.time, pack, slot, size))
         self._places.sort()
         return old
 
@@ -122,8 +124,13 @@ class Rewriter:
             return self._captures(region, places)
 
         n = len(region)
+        site = survey(captures())
+        numbers = arranged(site)
+        if len(numbers) == n and numbers != sorted(numbers):  # fewer: some cannot be read
+            region = [region[number] for number in numbers]
+            site = survey(captures())
         share = self._base_share
-        shape = shaped(captures, survey(captures()), share) if share else choose_shape(captures, n)
+        shape = shaped(captures, site, share) if share else choose_shape(captures, site)
         builder = Builder(Known(self._site, "", self._load), self._numbers(), shape.make, cut=shape.cut)
         for pack in fill(builder, shape.layout, captures, n):
             self._write(pack, places)

@@ -50,14 +50,14 @@ def packs_of(shape: Shape, pages: list[Capture]) -> list[NewPack]:
 
 def test_pages_of_a_large_template_get_a_large_base() -> None:
     pages = templated()
-    shape = choose_shape(lambda: pages, len(pages))
+    shape = choose_shape(lambda: pages, survey(pages))
     assert shape.make.pack_bytes < READ_BYTES // 2
     assert sum(map(len, shape.layout.base)) > 600_000
 
 
 def test_pages_that_resemble_their_neighbours_get_large_packs() -> None:
     pages = neighbourly(120)
-    assert choose_shape(lambda: pages, len(pages)).make.pack_bytes == READ_BYTES // 2
+    assert choose_shape(lambda: pages, survey(pages)).make.pack_bytes == READ_BYTES // 2
 
 
 def test_a_site_that_fits_into_a_pack_is_not_tried_twice() -> None:
@@ -67,7 +67,7 @@ def test_a_site_that_fits_into_a_pack_is_not_tried_twice() -> None:
         asked.append(1)
         return site_pages(30)
 
-    assert choose_shape(pages, 30).make.pack_bytes == READ_BYTES // 2
+    assert choose_shape(pages, survey(pages())).make.pack_bytes == READ_BYTES // 2
     assert len(asked) == 4
 
 
@@ -83,7 +83,7 @@ def test_a_large_site_is_tried_with_some_of_its_pages(monkeypatch: pytest.Monkey
         add(builder, capture, pairs)
 
     monkeypatch.setattr(Builder, "add", counted)
-    shape = choose_shape(lambda: pages, len(pages))
+    shape = choose_shape(lambda: pages, survey(pages))
     assert sum(map(len, shape.layout.base)) > 600_000
     assert 0 < tried < 0.75 * len(BASE_SHARES) * len(pages)
 
@@ -154,7 +154,7 @@ def test_a_large_page_that_is_kept_twice_costs_its_bytes_once() -> None:
 
 def test_every_shape_keeps_every_capture_once_and_reading_within_its_bound() -> None:
     for pages in (templated(), neighbourly(), site_pages(40), site_pages(1)):
-        packs = packs_of(choose_shape(lambda p=pages: p, len(pages)), pages)  # type: ignore[misc]
+        packs = packs_of(choose_shape(lambda p=pages: p, survey(pages)), pages)  # type: ignore[misc]
         assert sorted(c.url for pack in packs for c in pack.captures) == sorted(c.url for c in pages)
         sizes = {pack.id: pack.raw for pack in packs}
         for pack in packs:
