@@ -29,10 +29,11 @@ def frame(request: http.Request, response: http.Response, *, streamed: bool) -> 
 
 
 class Room:
-    """The memory for all bodies that are being collected on their way."""
+    """The memory for all bodies that are being collected on their way; `freed` is what they have let go of."""
 
     def __init__(self, n_bytes: int) -> None:
         self.left = n_bytes
+        self.freed = 0
 
 
 class Tee:
@@ -70,6 +71,7 @@ class Tee:
         """Make room for others: what was collected is not needed any more."""
         self._parts.clear()
         self._room.left += self._size
+        self._room.freed += self._size
         self._size = 0
 
     def restored(self, response: http.Response) -> http.Response:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 
 from mitmproxy import http
 
-from proxy import control, refetching
+from proxy import control, freeing, refetching
 from proxy.archive import Archive
 from proxy.border import Border
 from proxy.caching import Policy, via
@@ -50,6 +50,9 @@ DEADLINE_SECONDS = 2.0
 
 OFFLINE_DEADLINE_SECONDS = 10.0
 """The same where there is nobody else to ask."""
+
+FREED_BYTES = 32 << 20
+"""Bytes of large bodies that have passed before the system is given back what they took."""
 
 POLL_SECONDS = 1.0
 """How often the store is asked whether another process has purged it."""
@@ -276,5 +279,8 @@ class Service:
         for second in itertools.count(1):
             await asyncio.sleep(POLL_SECONDS)
             await self.holdings.heed_purges()
+            if self.passing.room.freed > FREED_BYTES:
+                self.passing.room.freed = 0
+                await asyncio.to_thread(freeing.give_back)
             if second % USES_SECONDS == 0 and self.settings.max_store_bytes + self.settings.max_site_bytes:
                 self.holdings.tell_uses(int(time.time()))
