@@ -2,9 +2,12 @@
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
+from typing import NoReturn
 
 import click
 
@@ -127,10 +130,16 @@ def _open_what_is_closed() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """End as after an error: what is half-written is taken away."""
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Run the command that the process was started with."""
     gc.set_threshold(GARBAGE_OBJECTS)
     _open_what_is_closed()
+    signal.signal(signal.SIGTERM, _end)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     code = invoke(sys.argv[1:])

@@ -43,8 +43,9 @@ Values come, later ones winning, from the defaults, the configuration file, envi
 _COMMANDS = """\
 # Commands
 
-Exit codes: 0 done, 1 something was found or failed, 2 wrong usage. Errors are one sentence on standard error;
-`{environment}TRACEBACK=1` shows where an unexpected one came from. Long work shows a progress bar on a terminal.
+Exit codes: 0 done, 1 something was found or failed, 2 wrong usage, 130 and 143 interrupted. Errors are one sentence on
+standard error; `{environment}TRACEBACK=1` shows where an unexpected one came from. Long work shows a progress bar on a
+terminal.
 
 Every command also takes `--config FILE` and `--store URL`, which are explained under [settings](settings.md).
 """

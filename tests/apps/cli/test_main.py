@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,27 @@ def test_an_experiment_without_its_packages_names_the_extra(
     monkeypatch.setitem(sys.modules, "fastwarc.warc", None)
     assert invoke(["experiment", "paper", "--corpus", "a.warc.gz", "--out", str(tmp_path / "out")]) == 1
     assert "is not installed: pip install 'pagemason[experiments]'\n" in capsys.readouterr().err
+
+
+ENDED = """
+import os, signal, sys
+from apps.cli import main
+from apps.warc import writing
+response = writing._response
+def ended(*args):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return response(*args)
+writing._response = ended
+sys.argv[1:] = ["export", sys.argv[1], "--store", sys.argv[2]]
+main()
+"""
+
+
+def test_what_is_half_written_goes_when_the_program_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(b"<p>page</p>")
+    store = f"sqlite:///{tmp_path}/s.db"
+    assert invoke(["import", str(tmp_path / "page.html"), "--store", store]) == 0
+    before = set(tmp_path.iterdir())
+    ended = [sys.executable, "-c", ENDED, str(tmp_path / "all.warc.gz"), store]
+    assert subprocess.run(ended, cwd=ROOT, check=False).returncode == 128 + signal.SIGTERM
+    assert set(tmp_path.iterdir()) == before
