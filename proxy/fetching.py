@@ -7,6 +7,7 @@ that is gone has to ask it before the request goes on.
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
 from mitmproxy import ctx, http
 from mitmproxy.addons.clientplayback import ReplayHandler
@@ -61,7 +62,8 @@ def head_has_come(flow: http.HTTPFlow) -> None:
     if response.stream or large or is_endless(response.headers.fields):
         flow.kill()
     elif fetch.waited_for:
-        fetch.until.reschedule(asyncio.get_running_loop().time() + BODY_SECONDS)
+        with suppress(RuntimeError):  # the time is up just now
+            fetch.until.reschedule(asyncio.get_running_loop().time() + BODY_SECONDS)
 
 
 async def fetch(flow: http.HTTPFlow, headers: Headers, method: str = "") -> http.Response | None:
@@ -84,6 +86,8 @@ async def fetch(flow: http.HTTPFlow, headers: Headers, method: str = "") -> http
     except TimeoutError:
         logger.warning("%s: no whole answer in time", request.url)
         answer, stopped = None, True
+    finally:
+        del own.metadata[_OURS]  # or both would stay in memory until garbage is collected
     if answer is not None and answer.raw_content is not None:
         return answer
     if 0 < sent.status < 500 and (stopped or answer is not None):

@@ -9,12 +9,12 @@ import asyncio
 import re
 from collections.abc import Generator
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 from h11 import EndOfMessage, RemoteProtocolError
 from h11._readers import ChunkedReader
 from h11._receivebuffer import ReceiveBuffer
-from mitmproxy.connection import Client, Connection
+from mitmproxy.connection import Connection
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers.http import HttpLayer, _http1
 from mitmproxy.proxy.layers.http._base import ReceiveHttp
@@ -40,7 +40,8 @@ _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0
 
 _INTERIM = re.compile(rb"HTTP/1\.[01] 1(?!01)\d\d\b")
 
-_to_clients: WeakKeyDictionary[Client, Http2Server] = WeakKeyDictionary()
+_to_clients: WeakValueDictionary[str, Http2Server] = WeakValueDictionary()
+"""What speaks HTTP/2 with clients, by the client's id, for as long as their connections last."""
 
 _read_head = _http1.Http1Client.read_headers
 _read_request = _http1.Http1Server.read_headers
@@ -90,13 +91,13 @@ def _read_bounded_request(self: _http1.Http1Server, event: events.ConnectionEven
 
 def _begin_noted_http2(self: Http2Server, context: Any) -> None:
     _begin_http2(self, context)  # type: ignore[no-untyped-call, unused-ignore]
-    _to_clients[context.client] = self
+    _to_clients[context.client.id] = self
 
 
 async def _drain_http2_too(self: ConnectionHandler) -> None:
     """Wait until there is room for more from an origin: in the sockets, and in what an HTTP/2 client lets us send."""
     await _drain(self)  # type: ignore[no-untyped-call, unused-ignore]
-    http2 = _to_clients.get(self.client)
+    http2 = _to_clients.get(self.client.id)
     if http2 is None or not http2.h2_conn.stream_buffers:
         return
     task = asyncio.current_task()
