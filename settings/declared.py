@@ -110,7 +110,9 @@ class Settings:
     )
     memory_bytes: int = _option(128 * _MiB, "Memory for hot pages, answered without the database.")
     queue_bytes: int = _option(
-        64 * _MiB, "Bodies that may wait for the writer; beyond it pages pass and the loss is counted."
+        64 * _MiB,
+        "Bodies that may wait for the writer, and as many again that are collected on their way to a client; beyond it "
+        "pages pass and the loss is counted.",
     )
     queue_entries: int = _option(10_000, "Captures that may wait for the writer.", low=1)
     max_store_bytes: int = _option(
