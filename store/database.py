@@ -51,6 +51,7 @@ class Database:
         self._readers = make(self.url, writes=False, read_only=read_only)
         self._writer = self._readers if read_only or not self.is_sqlite else make(self.url, writes=True)
         self._snapshots = Snapshots(self._driver_connection) if self.is_sqlite else None
+        self._opened: tuple[int, int] | None = None
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -98,6 +99,9 @@ class Database:
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Translate what the database raises; IntegrityError passes, it is for the store to understand."""
+        if self._opened is not None and _identity(self.path) != self._opened:
+            # what is open is written to all the same, and gone when it is closed
+            raise StoreUnavailable(f"{self.name}: the file was moved, deleted or replaced after it had been opened")
         try:
             yield
         except IntegrityError:
@@ -127,6 +131,10 @@ class Database:
 
     def prepare(self, *, create: bool) -> None:
         """Bring the schema up to date. NotAStore or StoreTooNew when that cannot be."""
+        self._prepare(create=create)
+        self._opened = _identity(self.path)
+
+    def _prepare(self, *, create: bool) -> None:
         if self.path is not None:
             _look_at_file(self.path, self.name, create=create)
         revision = self.schema()
@@ -248,6 +256,15 @@ def _make_file(path: Path, name: str) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise NotAStore(f"{name}: {error.strerror or error}") from error
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Return what tells a file from another one that takes its name; None when there is none."""
+    try:
+        found = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found is not None else None
 
 
 _INCREMENTAL = 2

@@ -245,3 +245,19 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_read(tmp_path: Path, monk
                 store.purge("*")
     finally:
         folder.chmod(0o755)
+
+
+def test_a_file_that_was_moved_away_is_not_written_to(tmp_path: Path) -> None:
+    path, away = tmp_path / "s.db", tmp_path / "away.db"
+    with closing(open_store(f"sqlite:///{path}", create=True)) as store:
+        store.keep([page()])
+        path.rename(away)
+        for act in (lambda: store.keep([page()]), lambda: store.find("http://a.test/"), store.purges):
+            with pytest.raises(StoreUnavailable, match="moved, deleted or replaced"):
+                act()
+        path.write_bytes(b"another one")
+        with pytest.raises(StoreUnavailable, match="moved, deleted or replaced"):
+            store.keep([page()])
+        away.replace(path)
+        store.keep([page()])
+        assert len(store.find("http://a.test/")) == 2
