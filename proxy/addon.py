@@ -15,7 +15,7 @@ from proxy.exchange import Exchange, exchange_of, forget
 from proxy.fetching import head_has_come, is_own
 from proxy.options import declare, settings_of
 from proxy.service import Service
-from proxy.upstream import broke_off, closed_by_origin, let_go
+from proxy.upstream import broke_off, closed_by_origin, hang_up, let_go
 from proxy.views.negotiation import take_parameter
 from settings import SettingError, Settings
 
@@ -121,6 +121,8 @@ class Pagemason:
         exchange, service = exchange_of(flow), self._service
         if exchange is None or service is None or flow.response is None:
             return None
+        if exchange.read_by is not None:
+            hang_up(flow)
         if broke_off(exchange.read_by):
             service.break_off(flow, exchange)
             return None

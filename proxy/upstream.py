@@ -53,6 +53,15 @@ def broke_off(reader: asyncio.StreamReader | None) -> bool:
     return reader is not None and reader.exception() is not None
 
 
+def hang_up(flow: http.HTTPFlow) -> None:
+    """Close the connection that a body has ended with, of which mitmproxy may think that it can be used again: it opens
+    no more than five to an origin for one client."""
+    handler = _handler_of(flow)
+    io = handler.transports.get(flow.server_conn) if handler is not None else None
+    if io is not None and io.handler is not None:
+        io.handler.cancel("the body has ended")
+
+
 def _handler_of(flow: http.HTTPFlow) -> ConnectionHandler | None:
     server = ctx.master.addons.get("proxyserver") if hasattr(ctx, "master") else None
     handler: ConnectionHandler | None = server.connections.get(flow.client_conn.id) if server is not None else None

@@ -25,6 +25,20 @@ async def test_a_body_that_ends_with_its_connection_is_kept(confdir: Path) -> No
 
 
 @pytest.mark.parametrize("head", [FRESH, b"Cache-Control: no-store\r\n"], ids=["kept", "not kept"])
+async def test_connections_that_bodies_end_with_are_let_go(confdir: Path, head: bytes) -> None:
+    """mitmproxy opens five to an origin for one client: the sixth page would wait for ever."""
+    async with raw_origin([OK + head + PAGE + b"\r\nhello"]) as origin, Live(confdir) as live:
+        reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+        for number in range(8):
+            writer.write(request(f"{origin.url}{number}").replace(b"Connection: close\r\n", b""))
+            assert b"hello" in await asyncio.wait_for(reader.readuntil(b"0\r\n\r\n"), 10)
+        (handler,) = live.master.addons.get("proxyserver").connections.values()
+        await asyncio.sleep(0.1)
+        assert len(handler.transports) == 1  # the client's
+        writer.close()
+
+
+@pytest.mark.parametrize("head", [FRESH, b"Cache-Control: no-store\r\n"], ids=["kept", "not kept"])
 async def test_a_connection_that_is_reset_is_no_end(confdir: Path, head: bytes) -> None:
     async with raw_origin([OK + head + PAGE + b"\r\nhello", 0.2], breaks_off=True) as origin, Live(confdir) as live:
         got = await say(live.port, request(origin.url))
