@@ -10,7 +10,7 @@ import xxhash
 from blocks.model import Capture, body_digest
 from store.models import PRIVATE
 from store.packing import recipes
-from store.packing.cutting import Cut, cut
+from store.packing.cutting import Cut, cut, cut_alike
 from store.packing.filling import OpenPack
 from store.packing.kinds import is_page
 from store.packing.known import LARGE_BYTES, Form, Known, Runs
@@ -63,10 +63,11 @@ class NewPack:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A body with the site's tokens, the tokens to put back, and what `match` found of it."""
+    """A body with the site's tokens, the tokens to put back, its blocks, and what `match` found of it."""
 
     body: bytes
     pairs: Pairs
+    pieces: list[bytes]
     found: Match
 
     def new_text(self) -> bytes:
@@ -213,7 +214,7 @@ class Builder:
         if form is None:
             self.flush()
             if not self._make.remember:  # what it has found is in a pack that no other may need
-                parts = self._looked_up(capture, self._opened().tail, parts.pairs)
+                parts = self._looked_up(capture, self._opened().tail, parts.pairs, parts.pieces)
             form = self._form(parts, self._opened().tail)
         if self._is_too_much(capture, digest, form):
             form = self._without_base(capture, digest, form, parts)
@@ -253,9 +254,8 @@ class Builder:
         pack = self._opened()
         with_base = self._reading(capture, digest, form)
         plain = self._open = OpenPack(Tail(pack.id))
-        pieces = self._cut(parts.body) if is_page(capture) else [parts.body]
         join_bytes = self._make.join_bytes
-        found = match(parts.body, pieces, Known(0, "", bytes), plain.tail, join_bytes)
+        found = match(parts.body, parts.pieces, Known(0, "", bytes), plain.tail, join_bytes)
         alone = append(parts.body, *found, plain.tail, join_bytes), parts.pairs
         if self._reading(capture, digest, alone) < with_base:
             return alone
@@ -309,7 +309,7 @@ class Builder:
             text = parts.new_text()
             tokens = find_tokens(text)
             if not pairs and len(text) > TOKEN_BYTES and (pairs := kinds.pairs(capture.body, tokens)):
-                parts = self._looked_up(capture, tail, pairs)
+                parts = self._looked_up(capture, tail, pairs, parts.pieces)
                 tokens = find_tokens(parts.new_text())
             kinds.learn(tokens)
             self._had_tokens = bool(pairs)
@@ -319,15 +319,18 @@ class Builder:
         """Tell whether nothing is known of the site's tokens: none were looked for, and none can be."""
         return not (self.known.kinds.n_texts or self.known.unread)
 
-    def _looked_up(self, capture: Capture, tail: Tail, pairs: Pairs) -> _Parts:
+    def _looked_up(self, capture: Capture, tail: Tail, pairs: Pairs, pieces: list[bytes] | None = None) -> _Parts:
+        """Look for a body's blocks; `pieces` are those that it has with other tokens, or its own."""
         body = canonical(capture.body, pairs)
         if pairs and (segments := self._again(body)):
-            return _Parts(body, pairs, (segments, {}))
-        if not body:
-            pieces = []
-        else:
+            return _Parts(body, pairs, [body], (segments, {}))
+        if pieces is not None:
+            pieces = cut_alike(body, pieces)
+        elif body:
             pieces = self._cut(body) if is_page(capture) else [body]
-        return _Parts(body, pairs, match(body, pieces, self.known, tail, self._make.join_bytes))
+        else:
+            pieces = []
+        return _Parts(body, pairs, pieces, match(body, pieces, self.known, tail, self._make.join_bytes))
 
     def _again(self, body: bytes) -> list[Segment]:
         """Return the segments of a body that but for its tokens was kept before, compared byte by byte; else none."""

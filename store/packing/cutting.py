@@ -2,7 +2,7 @@
 
 import itertools
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import xxhash
 
@@ -17,6 +17,17 @@ Cut = Callable[[bytes], list[bytes]]
 def cut(page: bytes) -> list[bytes]:
     """Return a page's atomic blocks."""
     return partition(page).pieces()
+
+
+def cut_alike(page: bytes, pieces: Iterable[bytes]) -> list[bytes]:
+    """Return a page's atomic blocks, given those that it has with other tokens: these are as long, and letters and
+    digits too many to be a tag's name.
+
+    >>> cut_alike(b"<p>id=0123456789abcdef<p>two", [b"<p>id=fedcba9876543210", b"<p>two"])
+    [b'<p>id=0123456789abcdef', b'<p>two']
+    """
+    ends = itertools.accumulate(map(len, pieces), initial=0)
+    return [page[a:b] for a, b in itertools.pairwise(ends)]
 
 
 class Cutter:
