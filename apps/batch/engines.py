@@ -7,6 +7,7 @@ and named, so that one file cannot stop the others.
 
 import os
 import resource
+import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,9 @@ ATTEMPTS = 3
 
 AHEAD = 2
 """Tasks given to each worker at a time, and waiting."""
+
+CONNECT_SECONDS = 5.0
+"""How long the head of a cluster may take to answer."""
 
 Task = Callable[[Any], Any]
 
@@ -130,6 +134,7 @@ class Ray:
         environment = {"env_vars": {"PYTHONPATH": path.rstrip(os.pathsep)}}
         self._ours = not ray.is_initialized()
         if self._ours:
+            _look_for(address)
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", runtime_env=environment)
 
     def run(self, task: Task, arguments: Sequence[Any]) -> Iterator[Answer]:
@@ -152,3 +157,13 @@ class Ray:
         """See `Engine`."""
         if self._ours:
             self._ray.shutdown()
+
+
+def _look_for(address: str) -> None:
+    """Make sure that somebody answers where a cluster is said to be: Ray itself tries for minutes. ConnectionError."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdigit():
+        try:
+            socket.create_connection((host.rpartition("/")[2].strip("[]"), int(port)), CONNECT_SECONDS).close()
+        except (OSError, OverflowError) as exc:
+            raise ConnectionError(f"no cluster answers there: {exc}") from exc

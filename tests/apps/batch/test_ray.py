@@ -38,3 +38,13 @@ def test_a_cluster_that_loses_a_worker_writes_what_one_process_does(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert invoke(["batch", "report", source, "--out", str(tmp_path / "one"), "--jobs", "1"]) == 0
     assert files_of(tmp_path / "ray" / "report") == files_of(tmp_path / "one" / "report")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "[::1]:1", "127.0.0.1:99999"])
+def test_a_cluster_that_is_not_there_is_a_sentence(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_archives(tmp_path / "in", n_files=1, n_pages=1)
+    code = invoke(["batch", "report", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--ray", address])
+    assert code == 1
+    assert capsys.readouterr().err.startswith(f"pagemason: --ray {address}: no cluster answers there: ")
