@@ -37,10 +37,10 @@ def run(settings: Settings, dashboard: Dashboard) -> int:
     quiet()
     _allow_connections()
     try:
-        _look_for_port(settings)
-        _look_for_password(settings)
-        _look_for_authority(settings)
         with _listening(settings) as listening:
+            _look_for_port(settings)
+            _look_for_password(settings)
+            _look_for_authority(settings)
             service = Service(settings)
             service.border.keep_off(listening.getsockname()[1])
             with dashboard(service, listening):

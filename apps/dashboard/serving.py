@@ -60,7 +60,9 @@ def frames_socket(settings: Settings, listening: socket.socket) -> socket.socket
     wanted = settings.dashboard_frame_port or (port + 1 if settings.dashboard_port else 0)
     try:
         return socket.create_server((host, min(wanted, 65535)), family=listening.family, backlog=128)
-    except OSError:
+    except OSError as exc:
+        if settings.dashboard_frame_port:
+            logger.warning("dashboard_frame_port: %d: %s; a free port is taken", wanted, (exc.strerror or "").lower())
         return socket.create_server((host, 0), family=listening.family, backlog=128)
 
 

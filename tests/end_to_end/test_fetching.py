@@ -1,6 +1,7 @@
 """A page through the proxy and back: fetched once, given again, after a restart, and with the origin gone."""
 
 import gzip
+import socket
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -162,6 +163,15 @@ def test_a_port_in_use_is_a_sentence_that_names_the_flag(tmp_path: Path, origin:
     assert ended.stderr.count("\n") == 1
     assert flag in ended.stderr
     assert not (tmp_path / "s.db").exists()
+
+
+def test_one_port_for_both_is_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    ended = run_to_end(f"--store=sqlite:///{tmp_path}/s.db", f"--listen-port={port}", f"--dashboard-port={port}")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith(f"pagemason: cannot listen on 127.0.0.1 port {port}: address already in use; ")
+    assert ended.stderr.endswith("choose another with --listen-port\n")
 
 
 @pytest.mark.parametrize("flag", ["--listen-host", "--dashboard-host"])

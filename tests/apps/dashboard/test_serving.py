@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.dashboard.serving import hang_up, serving, supervise
+from apps.dashboard.serving import frames_socket, hang_up, serving, supervise
 from proxy.service import Service
 from settings import Settings
 
@@ -51,3 +51,11 @@ def test_an_end_between_the_look_and_the_start_is_heard(tmp_path: Path) -> None:
         for child in multiprocessing.active_children():
             child.kill()
         service.close()
+
+
+def test_a_port_for_frames_that_is_taken_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as listening:
+        port = taken.getsockname()[1]
+        with frames_socket(Settings(dashboard_frame_port=port), listening) as frames:
+            assert frames.getsockname()[1] != port
+        assert f"dashboard_frame_port: {port}: address already in use" in caplog.text
