@@ -11,7 +11,7 @@ from mitmproxy import http
 
 from proxy import answer, control, mementos
 from proxy.caching import Policy, Stored, cache_status, dates, key_of_url, nearest
-from proxy.entry import Entry
+from proxy.entry import Entry, referred
 from proxy.exchange import Exchange
 from proxy.holdings import Holdings
 from proxy.metrics import Metrics
@@ -83,8 +83,7 @@ class Archive:
             newest.setdefault(entry.capture.vary, entry.stored)
         chosen = nearest(list(newest.values()), exchange.request.headers)
         assert chosen is not None
-        assert isinstance(chosen.ref, Entry)
-        return chosen.ref
+        return referred(chosen)
 
     async def _memento(self, url: str, entries: Sequence[Entry], chosen: Entry, exchange: Exchange) -> http.Response:
         """Return a capture as the client takes it, with what makes it a memento."""

@@ -1,5 +1,6 @@
 """One kept answer as the proxy's event loop knows it: its capture, how it may be reused, its body in some forms."""
 
+import weakref
 from dataclasses import dataclass, field, replace
 
 from blocks.model import Capture, Headers
@@ -13,14 +14,15 @@ _OVERHEAD_BYTES = 3072
 """What an entry costs in memory beside bodies and headers, generously."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Entry:
     """A kept answer. Only the event loop changes it.
 
     `capture.body` is empty: bodies are in `forms`, by content coding, "" being the decoded one. `coding` is
     what decoding removed, "" when nothing was or could be, and None while nobody has tried: then `forms` has
     the body as it was received. `received` names the form that is the origin's own bytes. `stored` is what
-    the rules of caching know of the answer as it stands after the last validation; its `ref` is the entry.
+    the rules of caching know of the answer as it stands after the last validation; its `ref` leads back to the entry,
+    weakly: bodies that leave the memory are not to wait until garbage is collected.
     """
 
     capture: Capture
@@ -86,7 +88,7 @@ class Entry:
             self.policy,
             coding=self.original,
             invalid=invalid,
-            ref=self,
+            ref=weakref.ref(self),
         )
 
 
@@ -115,4 +117,11 @@ def stored_entry(record: Record, policy: Policy) -> Entry:
     )
     if record.freshening is not None:
         entry.freshen(record.freshening)
+    return entry
+
+
+def referred(stored: Stored) -> Entry:
+    """Return the entry of what the rules of caching know; whoever asks sees to it that it has not gone."""
+    entry = stored.ref() if isinstance(stored.ref, weakref.ref) else None
+    assert isinstance(entry, Entry)
     return entry

@@ -36,7 +36,8 @@ class Exchange:
     """A request, how it is being answered, and since when.
 
     `answered` says that the response is ours; `fwd` why the request went on (RFC 9211); `asked` are the
-    entries whose validators went with it in place of the client's conditions; `flight` is what others wait
+    entries whose validators went with it in place of the client's conditions, `considered` those that a decision
+    was made among, kept from going; `flight` is what others wait
     for; `failure` why the store could not be asked; `verified` is false when nobody looks at the origin's certificate;
     `shared` says that a shared cache may keep the answer; `streamed` that its body goes to the client as it comes,
     and `tee` is what collects it on its way; `read_by` reads a body that ends where its connection does.
@@ -51,6 +52,7 @@ class Exchange:
     fwd: str = ""
     sent: int = 0
     asked: Sequence[Entry] = field(default=())
+    considered: Sequence[Entry] = field(default=())
     detail: str = ""
     failure: str = ""
     flight: Flight | None = None

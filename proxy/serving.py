@@ -22,7 +22,7 @@ from proxy.caching import (
     ttl_seconds,
     via,
 )
-from proxy.entry import Entry
+from proxy.entry import Entry, referred
 from proxy.exchange import Exchange, hop_free, unconditional
 from proxy.flights import Flight, Flights
 from proxy.holdings import Holdings, View
@@ -151,6 +151,7 @@ class Serving:
                 exchange.failure = str(exc)
                 return _MISS, ""
             decision = self._decide(exchange, view)
+        exchange.considered = view.entries
         return decision, view.source
 
     def _without_store(self, flow: http.HTTPFlow, exchange: Exchange, exc: StoreError) -> Decision:
@@ -245,6 +246,4 @@ class Serving:
 def entry_of(decision: Decision) -> Entry:
     """Return the entry that a decision is about."""
     assert decision.stored is not None
-    entry = decision.stored.ref
-    assert isinstance(entry, Entry)
-    return entry
+    return referred(decision.stored)

@@ -1,5 +1,7 @@
 """Hot pages: bounded in bytes, the least recently asked for leaves first."""
 
+import weakref
+
 from proxy.memory import Memory
 from proxy.metrics import Metrics
 from tests.proxy.making import count, entry
@@ -43,3 +45,14 @@ def test_a_purge_forgets_by_url() -> None:
     assert hot.get("http://b.test/") is not None
     hot.clear()
     assert (len(hot), hot.size) == (0, 0)
+
+
+def test_what_leaves_is_gone_at_once() -> None:
+    """Bodies are not to wait until garbage is collected."""
+    known = Memory(1 << 20, Metrics())
+    gone = weakref.ref(one := entry(body=bytes(600_000)))
+    known.put("a", [one], whole=True)
+    del one
+    assert gone() is not None
+    known.put("b", [entry("http://b.test/", body=bytes(600_000))], whole=True)
+    assert gone() is None
