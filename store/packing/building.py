@@ -1,6 +1,5 @@
 """Captures into packs: known blocks become runs, new ones are appended to the open pack. Pure."""
 
-import itertools
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,14 +9,15 @@ import xxhash
 from blocks.model import Capture, body_digest
 from store.models import PRIVATE
 from store.packing import recipes
-from store.packing.cutting import Cut, cut, cut_alike
+from store.packing.cutting import Cut, cut
 from store.packing.filling import OpenPack
 from store.packing.kinds import is_page
 from store.packing.known import LARGE_BYTES, Form, Known, Runs
+from store.packing.lookup import Lookup, Parts
 from store.packing.making import ON_ARRIVAL, Make
-from store.packing.matching import NEW, SELF, Match, Segment, Tail, append, match, restrict
+from store.packing.matching import NEW, SELF, Tail, append, match, restrict
 from store.packing.packs import MAX_READ_BYTES, Codec
-from store.packing.tokens import Pairs, canonical, find_tokens
+from store.packing.tokens import Pairs, canonical
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +26,6 @@ PACK_CAPTURES = 200
 
 BASE_BYTES = 1 << 13
 """The first pack of a site with so many bytes becomes the dictionary of those that follow."""
-
-TOKEN_BYTES = 512
-"""Tokens are looked for in pages with more new bytes."""
 
 MAX_NEEDS = 16
 """Other packs that one page may need at the most."""
@@ -61,27 +58,6 @@ class NewPack:
     """Bytes of bodies that the site did not have yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """A body with the site's tokens, the tokens to put back, its blocks, and what `match` found of it."""
-
-    body: bytes
-    pairs: Pairs
-    pieces: list[bytes]
-    found: Match
-
-    def new_text(self) -> bytes:
-        """Return the bytes that the site does not have."""
-        return b"".join([self.body[s.start : s.stop] for s in self.found[0] if not s.source])
-
-    def used(self) -> dict[int, int]:
-        """Return how many bytes stand in each source."""
-        used = {NEW: 0}
-        for segment in self.found[0]:
-            used[segment.source] = used.get(segment.source, 0) + segment.stop - segment.start
-        return used
-
-
 class Builder:
     """Turns the captures of one site into packs. `ids` gives the numbers of packs, ascending; `plain` encodes those
     without a base, as `make` says: making a codec takes as long as encoding a small page. `cut` cuts pages."""
@@ -94,12 +70,10 @@ class Builder:
         self._raws: dict[int, bytes | bytearray] = {}
         """Raw bodies of packs that the database may not have yet."""
         self._ids = iter(ids)
-        self._cut = cut
         self._make = make
+        self._lookup = Lookup(known, make, self._raws, cut)
         self._open: OpenPack | None = None
         self._codecs: dict[int, tuple[Codec, Codec]] = {0: (plain, plain)} if plain else {}
-        self._had_tokens = False
-        """Whether tokens were replaced in the last page."""
         self._is_base = False
         """Whether the open pack is to be the base."""
         self._plain: set[int] = set()
@@ -131,7 +105,7 @@ class Builder:
         digest = body_digest(capture.body)
         mark = pack.tail.mark()
         before = self._body(digest, capture.body)
-        form = before or self._form(self._parts(capture, pack.tail, pairs), pack.tail)
+        form = before or self._form(self._lookup.first(capture, pack, pairs), pack.tail)
         if pack.head_with(capture, form) > BASE_HEAD_BYTES:
             pack.tail.cut(mark)
             return False
@@ -209,21 +183,21 @@ class Builder:
 
     def _fit(self, capture: Capture, digest: bytes, pairs: Pairs | None) -> None:
         """Put a body into the open pack, or into the next one when that gets too full."""
-        parts = self._parts(capture, self._opened().tail, pairs)
+        parts = self._lookup.first(capture, self._opened(), pairs)
         form = self._fitting(capture, digest, parts)
         if form is None:
             self.flush()
             if not self._make.remember:  # what it has found is in a pack that no other may need
-                parts = self._looked_up(capture, self._opened().tail, parts.pairs, parts.pieces)
+                parts = self._lookup.again(capture, self._opened(), parts)
             form = self._form(parts, self._opened().tail)
         if self._is_too_much(capture, digest, form):
             form = self._without_base(capture, digest, form, parts)
-        is_first = pairs is None and self._is_first() and is_page(capture)
+        is_first = pairs is None and self._lookup.knows_no_tokens() and is_page(capture)
         self._keep(capture, digest, form, parts.body)
         if is_first:
             self.known.unread.append(self._opened().id)
 
-    def _fitting(self, capture: Capture, digest: bytes, parts: _Parts) -> Form | None:
+    def _fitting(self, capture: Capture, digest: bytes, parts: Parts) -> Form | None:
         """Append what of a body is new to the open pack; None, and nothing appended, when that would get too full."""
         pack, most = self._opened(), self._make.pack_bytes
         if pack.captures and len(pack.tail.raw) + parts.used()[NEW] > most:
@@ -249,7 +223,7 @@ class Builder:
         pack.bodies[digest] = form
         self._put(capture, digest, form)
 
-    def _without_base(self, capture: Capture, digest: bytes, form: Form, parts: _Parts) -> Form:
+    def _without_base(self, capture: Capture, digest: bytes, form: Form, parts: Parts) -> Form:
         """Make the open pack, which is empty but for this page, one without a base, if reading it then costs less."""
         pack = self._opened()
         with_base = self._reading(capture, digest, form)
@@ -296,54 +270,7 @@ class Builder:
             return True
         return 0 < self._make.read_bytes < self._reading(capture, digest, form)
 
-    def _parts(self, capture: Capture, tail: Tail, pairs: Pairs | None) -> _Parts:
-        """Cut a body into blocks and look for them; replace its tokens where the site has others of their kind."""
-        kinds = self.known.kinds
-        look = pairs is None and is_page(capture) and not self._is_first()
-        if look:
-            self.known.read_tokens(self._raws | {tail.id: tail.raw})
-        if look and self._had_tokens:  # then this page has some as well: save a second look at its blocks
-            pairs = kinds.pairs(capture.body, find_tokens(capture.body))
-        parts = self._looked_up(capture, tail, pairs or ())
-        if look:
-            text = parts.new_text()
-            tokens = find_tokens(text)
-            if not pairs and len(text) > TOKEN_BYTES and (pairs := kinds.pairs(capture.body, tokens)):
-                parts = self._looked_up(capture, tail, pairs, parts.pieces)
-                tokens = find_tokens(parts.new_text())
-            kinds.learn(tokens)
-            self._had_tokens = bool(pairs)
-        return parts
-
-    def _is_first(self) -> bool:
-        """Tell whether nothing is known of the site's tokens: none were looked for, and none can be."""
-        return not (self.known.kinds.n_texts or self.known.unread)
-
-    def _looked_up(self, capture: Capture, tail: Tail, pairs: Pairs, pieces: list[bytes] | None = None) -> _Parts:
-        """Look for a body's blocks; `pieces` are those that it has with other tokens, or its own."""
-        body = canonical(capture.body, pairs)
-        if pairs and (segments := self._again(body)):
-            return _Parts(body, pairs, [body], (segments, {}))
-        if pieces is not None:
-            pieces = cut_alike(body, pieces)
-        elif body:
-            pieces = self._cut(body) if is_page(capture) else [body]
-        else:
-            pieces = []
-        return _Parts(body, pairs, pieces, match(body, pieces, self.known, tail, self._make.join_bytes))
-
-    def _again(self, body: bytes) -> list[Segment]:
-        """Return the segments of a body that but for its tokens was kept before, compared byte by byte; else none."""
-        pack, known = self._open, self.known
-        digest = xxhash.xxh3_128_digest(body)
-        runs = known.canonicals.get(digest) or (pack.canonicals.get(digest) if pack else None)
-        more = self._raws | ({pack.id: pack.tail.raw} if pack else {})
-        if runs is None or not self._make.remember or not known.holds((runs, ()), body, more):
-            return []
-        ends = itertools.accumulate(run[2] for run in runs)
-        return [Segment(run[0], run[1], end - run[2], end) for run, end in zip(runs, ends, strict=True)]
-
-    def _form(self, parts: _Parts, tail: Tail) -> Form:
+    def _form(self, parts: Parts, tail: Tail) -> Form:
         """Append what of a body is new to the open pack, within the bound on what reading it may cost."""
         segments, new = parts.found
         allowed = self._affordable(parts.used(), tail, len(parts.body))

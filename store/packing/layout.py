@@ -13,10 +13,10 @@ import xxhash
 from numpy.typing import NDArray
 
 from blocks.model import Capture
-from store.packing.building import TOKEN_BYTES
 from store.packing.cutting import Cut, Cutter
 from store.packing.kinds import is_page
 from store.packing.known import LARGE_BYTES
+from store.packing.lookup import TOKEN_BYTES
 from store.packing.tokens import Kinds, Pairs, canonical, find_tokens
 
 MAX_SAMPLES = 100

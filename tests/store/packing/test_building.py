@@ -171,7 +171,7 @@ def test_a_recipe_that_is_wrong_is_not_kept(monkeypatch: pytest.MonkeyPatch, cap
     def wrong(body: bytes, pieces: list[bytes], known: Known, tail: Tail, join_bytes: int) -> Match:
         return [Segment(tail.id, 0, 0, len(body))], {}
 
-    monkeypatch.setattr("store.packing.building.match", wrong)
+    monkeypatch.setattr("store.packing.lookup.match", wrong)
     body = noise(1, 3)
     (pack,) = build([page(body=body)])
     assert decode(pack.body) == body
