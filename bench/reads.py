@@ -12,8 +12,8 @@ from store import reading
 from store.packing.packs import decode
 from store.sql import SqlStore
 
-MAX_PAGES = 400
-"""Pages read one by one, evenly spread."""
+MAX_PAGES, MIN_READS = 400, 60
+"""Pages read one by one, evenly spread; fewer pages are read again until there are so many reads."""
 
 WARM_READS = 3
 
@@ -70,7 +70,8 @@ def _counting() -> Iterator[list[int]]:
 
 
 def _some(urls: Sequence[str]) -> Sequence[str]:
-    return urls[:: max(1, len(urls) // MAX_PAGES)]
+    chosen = [*urls[:: max(1, len(urls) // MAX_PAGES)]]
+    return chosen * -(-MIN_READS // max(1, len(chosen)))
 
 
 def _timed(work: Callable[[], object]) -> float:
