@@ -114,7 +114,8 @@ class Known:
         self.place()
         for slot, capture in enumerate(head.captures):
             runs = absolute(pack, head, slot)
-            self.bodies.setdefault(head.digests[slot], (runs, head.tokens[slot]))
+            if all(source in self.sizes for source, *_ in runs):
+                self.bodies.setdefault(head.digests[slot], (runs, head.tokens[slot]))
             if capture.private or not all(source in self.raws for source, *_ in runs):
                 continue
             if any(_is_new(seen, run) for run in runs):
