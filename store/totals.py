@@ -97,10 +97,14 @@ def lock(connection: Connection, site: int) -> None:
 
 
 def put(connection: Connection, site: int, counted: Count) -> bool:
-    """Write totals, unless the site was written to since they were counted; a site without captures loses its row."""
+    """Write totals, unless the site was written to since they were counted.
+
+    An empty site that has no packs either loses its row.
+    """
     where = (Site.id == site, Site.writes == counted.writes)
-    if not counted.captures:
-        return connection.execute(delete(Site).where(*where)).rowcount > 0
+    packs = select(Pack.id).where(Pack.site == site)
+    if not counted.captures and connection.execute(delete(Site).where(*where, ~packs.exists())).rowcount:
+        return True
     values = {name: getattr(counted, name) for name in ("captures", "pages", "original", "exact")}
     done = connection.execute(update(Site).where(*where).values(writes=Site.writes + 1, **values)).rowcount > 0
     if done:

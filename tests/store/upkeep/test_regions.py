@@ -144,3 +144,16 @@ def test_what_is_gone_from_a_region_is_still_told_from_it(store: SqlStore) -> No
             raw = store.reader.raw(connection, pack.site, pack.id)
             assert not any(b"<h1>Page %d</h1>" % i in raw for i in range(24, 32))
     assert store.check() == (len(kept) - 7, [])
+
+
+def test_a_site_whose_pages_are_gone_has_a_row_as_long_as_it_has_packs(store: SqlStore) -> None:
+    store.keep(large_site())
+    store.compact()
+    store.purge("*", later=True)
+    store.keep([page("http://a.test/a/new", b"<p>new")])
+    store.purge("*", later=True)
+    store.compact()
+    assert store.check() == (0, [])
+    store.collect()
+    assert store.check() == (0, [])
+    assert store.stats().sites == 0
