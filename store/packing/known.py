@@ -108,8 +108,8 @@ class Known:
     def learn(self, pack: int, head: Head, seen: dict[int, list[tuple[int, int]]]) -> None:
         """Find the blocks of a pack's captures again, by partitioning the pages with bytes that were not seen before.
 
-        Packs they need must be among `raws`; captures that need others are passed over. `seen` is kept from pack
-        to pack: what of their raw bodies was covered.
+        Packs they need must be among `raws`, or for bodies as a whole `sizes`; captures that need others are passed
+        over. `seen` is kept from pack to pack: what of their raw bodies was covered.
         """
         self.place()
         for slot, capture in enumerate(head.captures):

@@ -8,6 +8,7 @@ import pytest
 from blocks.model import Capture
 from store.base import Store
 from store.opening import open_store
+from store.sql import SqlStore
 
 MakeCapture = Callable[..., Capture]
 
@@ -33,6 +34,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
     opened = open_store(store_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def sql_store(database_url: str) -> Iterator[SqlStore]:
+    """A store in a database, empty."""
+    opened = open_store(database_url)
+    assert isinstance(opened, SqlStore)
     yield opened
     opened.close()
 

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from sqlalchemy import select, text
 
 from blocks.model import Capture
 from store.models import COMPACTED, FingerprintRow, Pack
-from store.opening import open_store
 from store.packing.prose import decode_prose, prose_of
 from store.sql import SqlStore
 from tests.store.conftest import page, site_pages
@@ -22,11 +20,8 @@ KEPT = b"the-marker-that-stays"
 
 
 @pytest.fixture
-def store(database_url: str) -> Iterator[SqlStore]:
-    opened = open_store(database_url)
-    assert isinstance(opened, SqlStore)
-    yield opened
-    opened.close()
+def store(sql_store: SqlStore) -> SqlStore:
+    return sql_store
 
 
 def marked(host: str = "a.test", n: int = 60) -> list[Capture]:

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 
 import psutil
@@ -10,7 +9,6 @@ import pytest
 
 from blocks.model import Capture
 from store.base import StoreError
-from store.opening import open_store
 from store.sql import SqlStore
 from tests.store.conftest import site_pages
 
@@ -18,11 +16,8 @@ SITES = ("a.test", "b.test", "c.test")
 
 
 @pytest.fixture
-def store(database_url: str) -> Iterator[SqlStore]:
-    opened = open_store(database_url)
-    assert isinstance(opened, SqlStore)
-    yield opened
-    opened.close()
+def store(sql_store: SqlStore) -> SqlStore:
+    return sql_store
 
 
 def keep(store: SqlStore, n: int) -> list[Capture]:
